@@ -16,6 +16,7 @@ from pyaclnn.mock.device.device import Device
 from pyaclnn.mock.protocol.memory import DeviceMemory
 from pyaclnn.mock.protocol.values import Call, Tensor
 from pyaclnn.mock.protocol.wire import (
+    Batch,
     Check,
     Request,
     Run,
@@ -80,7 +81,7 @@ def _requests() -> list[Request]:
             "rstdOut": tensor((4, 1), 4096),
         },
     )
-    return [Check(call), Run(BASE + 8192, 4096, call)]
+    return [Check(call), Batch((Run(BASE + 8192, 4096, call),))]
 
 
 def _mutated(frame: bytes, dice: random.Random) -> bytes:
@@ -128,8 +129,8 @@ def test_the_device_understands_or_refuses_every_message(device: Device) -> None
             answer = (
                 device.check(understood.call)
                 if isinstance(understood, Check)
-                else device.run(understood)
-                if isinstance(understood, Run)
+                else device.run_batch(understood)
+                if isinstance(understood, Batch)
                 else None
             )
         except WireError:

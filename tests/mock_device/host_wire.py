@@ -20,6 +20,7 @@ from pyaclnn.mock.protocol.values import (
     Value,
 )
 from pyaclnn.mock.protocol.wire import (
+    Batch,
     Check,
     CheckReply,
     Hello,
@@ -33,7 +34,7 @@ from pyaclnn.mock.protocol.wire import (
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["decode_reply", "encode_request"]
+__all__ = ["decode_replies", "decode_reply", "encode_request"]
 
 _U32 = Struct("<I")
 _U64 = Struct("<Q")
@@ -76,8 +77,8 @@ class Writer:
         self.data += raw
 
 
-def encode_request(request: Request) -> bytes:
-    """Encode a request as a whole frame.
+def encode_request(request: Request | Run) -> bytes:
+    """Encode a request as a whole frame; a kernel is a batch of one.
 
     Raises:
         WireError: A value does not fit its field.
@@ -96,13 +97,9 @@ def encode_request(request: Request) -> bytes:
     if isinstance(request, Check):
         write_call(writer, request.call)
         return encode_frame(Kind.CHECK, writer.data)
-    if isinstance(request, Run):
-        head = (request.workspace_address, request.workspace_size, request.number)
-        writer.pack(_RUN, *head, len(request.mapped))
-        for piece in request.mapped:
-            writer.pack(_MAPPED, *piece)
-        write_call(writer, request.decoded())
-        return encode_frame(Kind.RUN, writer.data)
+    if isinstance(request, (Batch, Run)):
+        runs = request.runs if isinstance(request, Batch) else (request,)
+        return encode_frame(Kind.RUN, b"".join(map(_message, runs)))
     return encode_frame(Kind.BYE, b"")
 
 
@@ -112,6 +109,11 @@ def decode_reply(kind: int, payload: memoryview | bytes) -> Reply | CheckReply:
     Raises:
         WireError: The payload is truncated, too long or not well-formed.
     """
+    if kind == Kind.RUN:
+        replies = decode_replies(payload)
+        if len(replies) != 1:
+            raise WireError(f"{len(replies)} answers to one kernel")
+        return replies[0]
     reader = Reader(payload)
     reply: Reply | CheckReply
     if kind == Kind.CHECK:
@@ -119,13 +121,38 @@ def decode_reply(kind: int, payload: memoryview | bytes) -> Reply | CheckReply:
         text = reader.string()
         shown = (status, kind_of, written, launches, size, text, number, stale, bool(apart))
         reply = CheckReply(*shown)
-    elif kind in (Kind.HELLO, Kind.RUN, Kind.BYE):
+    elif kind in (Kind.HELLO, Kind.BYE):
         (status,) = reader.unpack(_STATUS)
         reply = Reply(status, reader.string())
     else:
         raise WireError(f"frame kind {kind} is unknown; it must be 1 to {max(Kind)}")
     reader.finish()
     return reply
+
+
+def decode_replies(payload: memoryview | bytes) -> list[Reply]:
+    """Decode the answers to a batch."""
+    reader, replies = Reader(payload), []
+    while reader.at < len(payload):
+        (status,) = reader.unpack(_STATUS)
+        text = reader.string()
+        (count,) = reader.unpack(_U32)
+        shapes = []
+        for _ in range(count):
+            place, rank = reader.unpack(_PAIR)
+            shapes.append((place, reader.integers(rank)))
+        replies.append(Reply(status, text, tuple(shapes)))
+    return replies
+
+
+def _message(run: Run) -> bytes:
+    writer = Writer()
+    head = (run.workspace_address, run.workspace_size, run.number)
+    writer.pack(_RUN, *head, len(run.mapped))
+    for piece in run.mapped:
+        writer.pack(_MAPPED, *piece)
+    write_call(writer, run.decoded())
+    return _U64.pack(len(writer.data)) + bytes(writer.data)
 
 
 def write_call(writer: Writer, call: Call) -> None:

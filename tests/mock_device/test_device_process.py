@@ -24,6 +24,7 @@ from pyaclnn.mock.operators.operator import Operator, Plan, Setting
 from pyaclnn.mock.protocol.values import Call, Value
 from pyaclnn.mock.protocol.wire import (
     PROTOCOL_VERSION,
+    Batch,
     Bye,
     Check,
     CheckReply,
@@ -75,7 +76,7 @@ class Host:
     def send(self, frame: bytes) -> None:
         self.socket.sendall(frame)
 
-    def ask(self, request: Request) -> Reply | CheckReply:
+    def ask(self, request: Request | Run) -> Reply | CheckReply:
         self.send(encode_request(request))
         frame = self.frames.next()
         assert frame is not None, self.process.communicate(timeout=300)[1]
@@ -164,15 +165,15 @@ def test_a_known_call_is_not_checked_again(bench: Bench, monkeypatch: pytest.Mon
     run = encode_request(Run(WORKSPACE, 16 << 20, rms_norm(), checked.number))[16:]
     for known in (run, run):
         again = decode_request(Kind.RUN, known)
-        assert isinstance(again, Run)
-        assert bench.device.run(again) == Reply(0, "")
+        assert isinstance(again, Batch)
+        assert bench.device.run_batch(again) == [Reply(0, "")]
     assert len(asked) == 1
 
     # A number that nobody knows is no obstacle: the call is all there.
     unknown = encode_request(Run(WORKSPACE, 16 << 20, rms_norm(), checked.number + 1))[16:]
     again = decode_request(Kind.RUN, unknown)
-    assert isinstance(again, Run)
-    assert bench.device.run(again) == Reply(0, "")
+    assert isinstance(again, Batch)
+    assert bench.device.run_batch(again) == [Reply(0, "")]
     assert len(asked) == 2
 
 

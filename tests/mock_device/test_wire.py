@@ -24,6 +24,7 @@ from pyaclnn.mock.protocol.values import (
     Unsigned,
 )
 from pyaclnn.mock.protocol.wire import (
+    Batch,
     Bye,
     Check,
     CheckReply,
@@ -37,7 +38,7 @@ from pyaclnn.mock.protocol.wire import (
     decode_request,
     encode_reply,
 )
-from tests.mock_device.host_wire import decode_reply, encode_request
+from tests.mock_device.host_wire import decode_replies, decode_reply, encode_request
 
 HEADER_BYTES = 16
 I32 = st.integers(-(2**31), 2**31 - 1)
@@ -76,7 +77,7 @@ CALLS = st.builds(Call, TEXT, U32, st.dictionaries(TEXT, VALUES, max_size=6))
 REQUESTS = st.one_of(
     st.builds(Hello, U32, I32, U64, U64, TEXT),
     st.builds(Check, CALLS),
-    st.builds(Run, U64, U64, CALLS),
+    st.lists(st.builds(Run, U64, U64, CALLS), min_size=1).map(lambda runs: Batch(tuple(runs))),
     st.just(Bye()),
 )
 TENSOR = Tensor(0, 2, (2, 3), (3, 1), 0, (6,), 0x1000)
@@ -109,9 +110,10 @@ def test_a_numbered_call_is_decoded_when_it_is_asked_for() -> None:
 
     request = decode_request(kind, payload)
 
-    assert isinstance(request, Run)
-    assert (request.number, request.call) == (7, None)
-    assert request.decoded() == CALL
+    assert isinstance(request, Batch)
+    (run,) = request.runs
+    assert (run.number, run.call) == (7, None)
+    assert run.decoded() == CALL
 
 
 def kind_of(value: object) -> object:
@@ -137,7 +139,14 @@ def test_every_request_comes_back(request: Request) -> None:
 def test_every_reply_comes_back(kind: Kind, status: int, text: str) -> None:
     reply = Reply(status, text)
 
-    assert decode_reply(*split(encode_reply(kind, reply))) == reply
+    assert decode_reply(*split(encode_reply(kind, [reply] if kind == Kind.RUN else reply))) == reply
+
+
+@given(st.lists(st.builds(Reply, I32, TEXT, st.just(((1, (2, 3)), (0, ()))) | st.just(()))))
+def test_every_answer_to_a_batch_comes_back(replies: list[Reply]) -> None:
+    _, payload = split(encode_reply(Kind.RUN, replies))
+
+    assert decode_replies(payload) == replies
 
 
 @given(st.builds(CheckReply, I32, U32, U64, U32, U64, TEXT, U64, U64))
@@ -164,6 +173,11 @@ def test_the_bytes_are_those_of_the_contract() -> None:
     )
 
 
+def test_a_batch_has_kernels() -> None:
+    with pytest.raises(WireError, match="no kernels"):
+        decode_request(Kind.RUN, b"")
+
+
 def test_a_payload_truncated_anywhere_is_refused() -> None:
     for length in range(len(FRAME) - HEADER_BYTES):
         with pytest.raises(WireError):
@@ -171,8 +185,12 @@ def test_a_payload_truncated_anywhere_is_refused() -> None:
 
 
 def test_bytes_behind_the_last_field_are_refused() -> None:
-    with pytest.raises(WireError, match="1 bytes follow"):
+    with pytest.raises(WireError, match="payload has 1 bytes"):
         decode_request(Kind.RUN, FRAME[HEADER_BYTES:] + b"\0")
+    (length,) = struct.unpack_from("<Q", FRAME, HEADER_BYTES)
+    longer = struct.pack("<Q", length + 1) + FRAME[HEADER_BYTES + 8 :] + b"\0"
+    with pytest.raises(WireError, match="1 bytes follow"):
+        decode_request(Kind.RUN, longer)
 
 
 @settings(max_examples=500)
@@ -264,14 +282,14 @@ def test_an_unknown_kind_is_refused() -> None:
         Check(Call("op", 0, {"t": Tensor(0, 2, (2,), (), 0, (), 0)})),
     ],
 )
-def test_a_value_that_does_not_fit_is_not_sent(request_: Request) -> None:
+def test_a_value_that_does_not_fit_is_not_sent(request_: Request | Run) -> None:
     with pytest.raises(WireError):
         encode_request(request_)
 
 
 def test_a_reply_that_does_not_fit_is_not_sent() -> None:
     with pytest.raises(WireError):
-        encode_reply(Kind.RUN, Reply(2**31, ""))
+        encode_reply(Kind.RUN, [Reply(2**31, "")])
 
 
 def test_frames_are_read_one_after_the_other() -> None:
@@ -285,7 +303,7 @@ def test_frames_are_read_one_after_the_other() -> None:
         near.sendall(FRAME[50:])
         second = frames.next()
         assert second is not None
-        assert decode_request(*second) == Run(0x2000, 512, CALL)
+        assert decode_request(*second) == Batch((Run(0x2000, 512, CALL),))
         near.close()
         assert frames.next() is None
 

@@ -45,7 +45,7 @@ static void take_shapes(const struct mock_launch *kernel, struct mock_reader *re
 {
     enum { MAX_DIMENSIONS = 25 };
     int64_t dims[MAX_DIMENSIONS];
-    uint32_t count = reader->position < reader->length ? mock_read_u32(reader) : 0;
+    uint32_t count = mock_read_u32(reader);
     for (; reader->ok && count > 0; count--) {
         const uint32_t tensor = mock_read_u32(reader), rank = mock_read_u32(reader);
         for (uint32_t i = 0; i < rank && i < MAX_DIMENSIONS; i++) {
@@ -57,17 +57,19 @@ static void take_shapes(const struct mock_launch *kernel, struct mock_reader *re
     }
 }
 
-static void take_answer(struct stream *stream, const struct task *task, const uint8_t *answer,
-                        size_t length)
+/* Take the next answer of those to a batch. */
+static void take_answer(struct stream *stream, const struct task *task, struct mock_reader *reader)
 {
-    struct mock_reader reader = {answer, length, 0, true};
-    const aclError status = (aclError)mock_read_u32(&reader);
+    const aclError status = (aclError)mock_read_u32(reader);
     uint32_t text_length;
-    const char *text = mock_read_string(&reader, &text_length);
-    if (!reader.ok) {
+    const char *text = mock_read_string(reader, &text_length);
+    if (!reader->ok) {
         static const char cut[] = "the device's answer is cut off";
         kernel_failed(stream, task, ACL_ERROR_RT_INTERNAL_ERROR, cut, sizeof cut - 1);
-    } else if (status != ACL_SUCCESS) {
+        return;
+    }
+    take_shapes(&task->as.kernel, reader);
+    if (status != ACL_SUCCESS) {
         kernel_failed(stream, task, status, text, text_length);
         if (status == ACL_ERROR_RT_AICORE_EXCEPTION) {
             const struct mock_history launched = {.created = task->origin};
@@ -77,9 +79,21 @@ static void take_answer(struct stream *stream, const struct task *task, const ui
     } else if (kernel_limit > 0 && milliseconds_now() - task->as.kernel.since > kernel_limit) {
         static const char late[] = "the kernel took longer than aclrtSetOpExecuteTimeOut allows";
         kernel_failed(stream, task, ACL_ERROR_RT_AICORE_TIMEOUT, late, sizeof late - 1);
-    } else {
-        take_shapes(&task->as.kernel, &reader);
     }
+}
+
+/* The device answers for as many kernels of a batch as it has run: for the first one at least. The
+ * others are sent again. */
+static void take_answers(struct stream *stream, const uint8_t *answer, size_t length)
+{
+    struct mock_reader reader = {answer, length, 0, true};
+    struct task *task = stream->first;
+    size_t left = task->as.kernel.sent;
+    do {
+        take_answer(stream, task, &reader);
+        task->as.kernel.done = true;
+        task = task->next;
+    } while (--left > 0 && reader.ok && reader.position < length);
 }
 
 /* The offset of the call's flags in a message: behind its prefix and the operator's name. */
@@ -94,16 +108,17 @@ static void request_wrong_results(uint8_t *message)
     memcpy(place, &flags, sizeof flags);
 }
 
-bool mock_kernel_run(struct stream *stream, struct task *task)
+/* A kernel that the device has to run, whatever becomes of those before it. */
+static bool runs_on_device(const struct task *task)
 {
-    struct device *device = stream->context->device;
+    return task->kind == TASK_KERNEL && task->as.kernel.refused == NULL &&
+           (task->effect == MOCK_NO_EFFECT || task->effect == MOCK_IS_WRONG);
+}
+
+/* Add a kernel to a batch: the length of its message, and the message. */
+static bool add_to_batch(struct device *device, struct task *task, uint8_t **batch, size_t *length)
+{
     struct mock_launch *kernel = &task->as.kernel;
-    size_t length;
-    if (kernel->refused != NULL) {
-        kernel_failed(stream, task, ACL_ERROR_RT_AICORE_EXCEPTION, kernel->refused,
-                      (uint32_t)strlen(kernel->refused));
-        return true;
-    }
     if (!kernel->placed) {
         if (task->effect == MOCK_IS_WRONG) {
             request_wrong_results(kernel->message);
@@ -111,20 +126,73 @@ bool mock_kernel_run(struct stream *stream, struct task *task)
         mock_mappings_add(device, kernel);
         kernel->placed = true;
     }
-    if (!kernel->sent) {
-        kernel->sent = mock_wire_start(device, MOCK_RUN, kernel->message, kernel->length);
-        kernel->since = milliseconds_now();
+    const uint64_t bytes = kernel->length;
+    uint8_t *larger = realloc(*batch, *length + sizeof bytes + kernel->length);
+    if (larger == NULL) {
+        return false;
     }
-    uint8_t *answer = kernel->sent ? mock_wire_take(device, MOCK_RUN, &length) : NULL;
+    memcpy(larger + *length, &bytes, sizeof bytes);
+    memcpy(larger + *length + sizeof bytes, kernel->message, kernel->length);
+    *batch = larger;
+    *length += sizeof bytes + kernel->length;
+    return true;
+}
+
+/* Send the first kernel of a stream and those behind it, as far as a position. A kernel with a time
+ * limit is alone: the clock of the next one starts when it is sent. */
+static void send_batch(struct stream *stream, uint64_t until)
+{
+    enum { MOST = 64, MOST_BYTES = 1 << 18 };
+    struct device *device = stream->context->device;
+    uint8_t *batch = NULL;
+    size_t length = 0, count = 0;
+    for (struct task *task = stream->first;
+         task != NULL && runs_on_device(task) &&
+         (count == 0 || (count < MOST && length + task->as.kernel.length < MOST_BYTES &&
+                         task->position <= until && kernel_limit == 0)) &&
+         add_to_batch(device, task, &batch, &length);
+         task = task->next) {
+        count++;
+    }
+    struct mock_launch *first = &stream->first->as.kernel;
+    if (count == 0) {
+        static const char none[] = "no host memory for a kernel";
+        kernel_failed(stream, stream->first, ACL_ERROR_RT_MEMORY_ALLOCATION, none, sizeof none - 1);
+        first->done = true;
+    } else if (mock_wire_start(device, MOCK_RUN, batch, length)) {
+        first->sent = count;
+        first->since = milliseconds_now();
+    }
+    free(batch);
+}
+
+bool mock_kernel_run(struct stream *stream, uint64_t until)
+{
+    struct device *device = stream->context->device;
+    const struct task *task = stream->first;
+    const struct mock_launch *kernel = &task->as.kernel;
+    size_t length;
+    if (kernel->done) {
+        return true;
+    }
+    if (kernel->refused != NULL) {
+        kernel_failed(stream, task, ACL_ERROR_RT_AICORE_EXCEPTION, kernel->refused,
+                      (uint32_t)strlen(kernel->refused));
+        return true;
+    }
+    if (kernel->sent == 0 && !mock_wire_is_busy(device, MOCK_RUN)) {
+        send_batch(stream, until);
+    }
+    uint8_t *answer = kernel->sent > 0 ? mock_wire_take(device, MOCK_RUN, &length) : NULL;
     if (answer != NULL) {
-        take_answer(stream, task, answer, length);
+        take_answers(stream, answer, length);
         free(answer);
-    } else if (device->lost) {
+    } else if (device->lost && !kernel->done) {
         mock_stream_fail(stream, ACL_ERROR_RT_LOST_HEARTBEAT,
                          "device %d was lost while stream %d was working: %s", device->id,
                          stream->id, device->loss);
     }
-    return answer != NULL || device->lost;
+    return kernel->done || device->lost;
 }
 
 aclError mock_stream_launch(aclrtStream handle, const struct mock_launch *launch)

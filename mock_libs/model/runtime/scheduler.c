@@ -97,14 +97,14 @@ void mock_post_complete(struct post *post)
     free(post);
 }
 
-static enum step run_task(struct stream *stream, struct task *task)
+static enum step run_task(struct stream *stream, struct task *task, uint64_t until)
 {
     if (task->effect == MOCK_HANGS || task->effect == MOCK_FAILS_LATER) {
         return run_fault(stream, task) ? MOVED : BLOCKED;
     }
     switch (task->kind) {
     case TASK_KERNEL:
-        return mock_kernel_run(stream, task) ? MOVED : WORKING;
+        return mock_kernel_run(stream, until) ? MOVED : WORKING;
     case TASK_HOST:
         return mock_host_task_run(stream, task) ? MOVED : BLOCKED;
     case TASK_COPY:
@@ -144,14 +144,15 @@ static enum step run_task(struct stream *stream, struct task *task)
 static bool is_unreachable(const struct stream *stream)
 {
     const struct task *task = stream->first;
-    if (task->kind == TASK_KERNEL && task->as.kernel.sent) {
+    if (task->kind == TASK_KERNEL && task->as.kernel.sent > 0) {
         return false;
     }
     return stream->context->stopped != ACL_SUCCESS || stream->context->device->lost;
 }
 
-/* Run the first task of a stream that has one. */
-static enum step step(struct stream *stream)
+/* Run the first task of a stream that has one. The device may begin what follows at once, as far
+ * as a position. */
+static enum step step(struct stream *stream, uint64_t until)
 {
     struct task *task = stream->first;
     const bool dead = is_unreachable(stream);
@@ -160,7 +161,7 @@ static enum step step(struct stream *stream)
     } else if (dead && task->kind == TASK_NOTIFY_WAIT) {
         mock_notify_release(task);
     }
-    const enum step result = dead ? MOVED : run_task(stream, task);
+    const enum step result = dead ? MOVED : run_task(stream, task, until);
     if (result == MOVED) {
         mock_stream_pop(stream);
     }
@@ -197,7 +198,7 @@ static enum mock_run run_to(struct stream *stream, uint64_t position)
             top = pop(top);
             continue;
         }
-        result = step(top);
+        result = step(top, top->target);
         struct stream *higher = result == WAITS ? climb(top) : NULL;
         if (higher != NULL) {
             top = higher;
@@ -245,8 +246,8 @@ static enum mock_run run_begun(void)
     enum mock_run result = MOCK_BLOCKED;
     for (struct stream *stream = mock_stream_first(); stream != NULL; stream = stream->next_created) {
         const struct task *task = stream->first;
-        if (task != NULL && task->kind == TASK_KERNEL && task->as.kernel.sent) {
-            const bool working = step(stream) == WORKING;
+        if (task != NULL && task->kind == TASK_KERNEL && task->as.kernel.sent > 0) {
+            const bool working = step(stream, task->position) == WORKING;
             result = working || result == MOCK_WORKING ? MOCK_WORKING : MOCK_ARRIVED;
         }
     }
@@ -267,7 +268,7 @@ static enum mock_run run_shuffled(struct stream *stream, uint64_t position)
             return MOCK_BLOCKED;
         }
         struct stream *chosen = runnable((size_t)(mock_mode_random() % count));
-        const enum step result = step(chosen);
+        const enum step result = step(chosen, chosen->first->position);
         if (result == WORKING) {
             return MOCK_WORKING;
         }
@@ -321,7 +322,7 @@ enum mock_run mock_run_eagerly(void)
         for (struct stream *stream = mock_stream_first(); stream != NULL;
              stream = stream->next_created) {
             enum step result = MOVED;
-            while (mock_stream_pending(stream) && (result = step(stream)) == MOVED) {
+            while (mock_stream_pending(stream) && (result = step(stream, stream->submitted)) == MOVED) {
                 moved = true;
             }
             working = working || result == WORKING;

@@ -218,7 +218,7 @@ struct task *mock_stream_submit(struct stream *stream, enum task_kind kind, aclE
 void mock_stream_pop(struct stream *stream)
 {
     struct task *task = stream->first;
-    if (task->kind == TASK_KERNEL && task->as.kernel.sent) {
+    if (task->kind == TASK_KERNEL && task->as.kernel.sent > 0) {
         mock_wire_abandon(stream->context->device, MOCK_RUN); /* unless its answer was taken */
     }
     stream->executed = task->position;

@@ -18,10 +18,10 @@ struct mock_range {
 };
 
 /* The workspace's address and size, the number of the plan and that of the pieces of memory to
- * map precede the call in the payload of MOCK_RUN. */
+ * map precede the call in a message of MOCK_RUN. */
 enum { MOCK_PREFIX = 32 };
 
-/* A kernel to queue: the payload of MOCK_RUN, and the device memory it uses. */
+/* A kernel to queue: its message in a batch of MOCK_RUN, and the device memory it uses. */
 struct mock_launch {
     uint8_t *message;
     size_t length;
@@ -32,7 +32,8 @@ struct mock_launch {
     size_t tensor_count;
     void (*reshape)(const void *tensor, const int64_t *dims, uint32_t rank);
     bool placed;   /* the message lists the mappings */
-    bool sent;     /* the device has it */
+    size_t sent;   /* kernels of the batch that the device has, of which it is the first, or 0 */
+    bool done;     /* the answer to a batch has its end */
     uint64_t since; /* when it was sent, in milliseconds */
 };
 

@@ -82,15 +82,20 @@ aclError mock_device_alive(struct device *device)
                                      device->id, device->loss);
 }
 
+bool mock_wire_is_busy(struct device *device, enum mock_request kind)
+{
+    pump(device);
+    return !device->lost && device->channel.exchanges[kind].busy;
+}
+
 bool mock_wire_start(struct device *device, enum mock_request kind, const void *payload,
                      size_t length)
 {
-    pump(device);
+    if (mock_wire_is_busy(device, kind)) {
+        return false;
+    }
     if (device->lost) {
         return true;
-    }
-    if (device->channel.exchanges[kind].busy) {
-        return false;
     }
     const char *reason = mock_channel_send(&device->channel, kind, payload, length);
     if (reason != NULL) {

@@ -23,6 +23,8 @@ aclError mock_device_alive(struct device *device);
  * that is lost takes every request, and answers none. */
 bool mock_wire_start(struct device *device, enum mock_request kind, const void *payload,
                      size_t length);
+/* Return whether a request of a kind is under way. */
+bool mock_wire_is_busy(struct device *device, enum mock_request kind);
 /* The answer, which is then the caller's, or NULL: it has not come. */
 uint8_t *mock_wire_take(struct device *device, enum mock_request kind, size_t *length);
 void mock_wire_abandon(struct device *device, enum mock_request kind);

@@ -3,15 +3,16 @@
 
 from __future__ import annotations
 
+from time import monotonic
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from pyaclnn.facts.releases import simulated
 from pyaclnn.mock.device.checked import CheckedCall, CheckedCalls
-from pyaclnn.mock.device.outputs import poison_outputs, restore_unwritten, spoil_outputs
 from pyaclnn.mock.operators.finding import find_operator
 from pyaclnn.mock.operators.operator import Launch, RefusalError, Setting
+from pyaclnn.mock.operators.outputs import poison_outputs, restore_unwritten, spoil_outputs
 from pyaclnn.mock.protocol.memory import WORKSPACE_BEFORE, DeviceMemoryError
 from pyaclnn.mock.protocol.status import Status
 from pyaclnn.mock.protocol.values import Flag
@@ -19,12 +20,18 @@ from pyaclnn.mock.protocol.wire import CheckReply, Reply
 from pyaclnn.reference.kernels.kernel import KernelLimitError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from pyaclnn.facts.chips import Chip
+    from pyaclnn.mock.operators.outputs import PoisonedOutput
     from pyaclnn.mock.protocol.memory import DeviceMemory
     from pyaclnn.mock.protocol.values import Call
-    from pyaclnn.mock.protocol.wire import Run
+    from pyaclnn.mock.protocol.wire import Batch, Run
 
 __all__ = ["Device", "ignore_floating_point_errors"]
+
+# Seconds after which a batch goes back to the host, which then sees how far its streams are.
+_LONGEST_BATCH = 0.004
 
 
 class Device:
@@ -71,6 +78,23 @@ class Device:
             reply.number = self.calls.add(checked)
         return reply
 
+    def run_batch(self, batch: Batch) -> list[Reply]:
+        """Run the operators of a batch, until one fails, or the host has waited for long enough.
+
+        Returns:
+            The answers to those that have run, at least to the first one.
+
+        Raises:
+            WireError: A call is not well-formed.
+        """
+        replies: list[Reply] = []
+        until = monotonic() + _LONGEST_BATCH
+        for request in batch.runs:
+            replies.append(self.run(request))
+            if replies[-1].status or monotonic() > until:
+                break
+        return replies
+
     def run(self, request: Run) -> Reply:
         """Run the kernels of an operator; whatever goes wrong becomes an asynchronous status.
 
@@ -110,9 +134,13 @@ class Device:
     def _launch(self, checked: CheckedCall, workspace: int) -> Reply:
         """Run the kernels between poison and, if that is asked for, wrong numbers."""
         operator, call, size = checked.operator, checked.call, checked.plan.workspace_size
-        if size:
+        if size and not self._is_out_of_reach(checked, workspace):
             self.memory.poison(workspace, size, WORKSPACE_BEFORE)
-        poisoned = poison_outputs(self.memory, call, operator.written_mask, operator.updated_mask)
+        poisoned: Sequence[PoisonedOutput] = ()
+        if not operator.shows_unwritten:
+            poisoned = poison_outputs(
+                self.memory, call, operator.written_mask, operator.updated_mask
+            )
         try:
             found = operator.run(checked.arguments, checked.setting, self.memory) or ()
         finally:
@@ -121,8 +149,20 @@ class Device:
             spoil_outputs(self.memory, call, operator.written_mask)
         if size:
             self.memory.poison(workspace, size)
+        if not found:
+            return Reply()
         places = {id(tensor): place for place, tensor in enumerate(call.tensors)}
         return Reply(shapes=tuple((places[id(tensor)], dims) for tensor, dims in found))
+
+    def _is_out_of_reach(self, checked: CheckedCall, workspace: int) -> bool:
+        """Return whether the kernel reads nothing of its workspace: poison after it is enough."""
+        if not checked.operator.shows_unwritten:
+            return False
+        size, tensors = checked.plan.workspace_size, checked.call.tensors
+        try:
+            return self.memory.is_apart(workspace, size, tensors)
+        except (DeviceMemoryError, KeyError, ValueError):  # the kernel reports those that it uses
+            return False
 
 
 def ignore_floating_point_errors() -> None:

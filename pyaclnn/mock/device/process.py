@@ -3,7 +3,8 @@
 
 The host holds the other end of a pipe; the end of the host kills this process.
 
-One thread talks to the host, which is answered phase 1 at once; the other one runs kernels.
+Two threads take turns: while one of them runs kernels, the other one answers phase 1. Neither has
+to wake the other for that: the system wakes one of those that wait for a request.
 
 Every device that is opened starts one, and many programs never run an operator: so NumPy and the
 operators are imported when the first operator comes.
@@ -14,10 +15,10 @@ from __future__ import annotations
 import fcntl
 import gc
 import os
+import select
 import signal
 import sys
 import threading
-from queue import SimpleQueue
 from typing import TYPE_CHECKING, NoReturn
 
 from pyaclnn.base.limits import memory_error_message
@@ -25,6 +26,7 @@ from pyaclnn.base.variable import choice
 from pyaclnn.facts.chips import FAMILIES, find_chip
 from pyaclnn.mock.protocol.wire import (
     PROTOCOL_VERSION,
+    Batch,
     Bye,
     Check,
     CheckReply,
@@ -33,7 +35,6 @@ from pyaclnn.mock.protocol.wire import (
     Kind,
     Reply,
     Request,
-    Run,
     WireError,
     decode_request,
     encode_reply,
@@ -62,7 +63,7 @@ class Server:
         self._hello: Hello | None = None
         self._device: Device | None = None
 
-    def answer(self, request: Request) -> Reply | CheckReply:
+    def answer(self, request: Request) -> Reply | CheckReply | list[Reply]:
         """Answer one request.
 
         Raises:
@@ -76,8 +77,8 @@ class Server:
             raise WireError(f"{type(request).__name__.upper()} came before a successful HELLO")
         if isinstance(request, Check):
             return self._device.check(request.call)
-        if isinstance(request, Run):
-            return self._device.run(request)
+        if isinstance(request, Batch):
+            return self._device.run_batch(request)
         raise WireError(f"{type(request).__name__} cannot be answered")
 
     def is_ready(self) -> bool:
@@ -148,51 +149,100 @@ def _require_chip(soc_name: str) -> None:
         )
 
 
-class Kernels(threading.Thread):
-    """Thread that runs kernels one after the other, so that phase 1 need not wait for them.
+class Connection:
+    """The socket to the host, served by two threads.
 
     Args:
-        server: The server that answers.
         descriptor: The socket's file descriptor.
+        server: The server that answers.
     """
 
-    def __init__(self, server: Server, descriptor: int) -> None:
-        # The process ends on the host's request, or with the host, even while a kernel runs.
-        super().__init__(name="kernels", daemon=True)
-        self._server = server
+    def __init__(self, descriptor: int, server: Server) -> None:
         self._descriptor = descriptor
-        self._queue: SimpleQueue[Run] = SimpleQueue()
+        self._server = server
+        self._frames = FrameReader(descriptor)
         self._sending = threading.Lock()
+        self._status: int | None = None
+        self._helper: threading.Thread | None = None
+        self._is_busy = False
+        self._ready = select.epoll()
+        # A request wakes one thread; the next one wakes another when the first has been read.
+        self._ready.register(descriptor, select.EPOLLIN | select.EPOLLONESHOT)
 
-    def add(self, request: Run) -> None:
-        """Queue the kernels of an operator."""
-        if not self.is_alive():
-            self.start()
-        request.encoded = bytes(request.encoded)  # the next request comes into the same buffer
-        self._queue.put(request)
+    def serve(self) -> int:
+        """Answer requests until the last one, on the main thread.
 
-    def run(self) -> None:
-        """Run what is queued; the base class calls this on the new thread."""
+        Returns:
+            The exit status of the process.
+        """
+        while (request := self._next()) is not None:
+            self._is_busy = True
+            if isinstance(request, (Check, Batch)) and self._helper is None:
+                self._start_helper()
+            self._answer(request)
+            self._is_busy = False
+        return self._status or 0
+
+    def _start_helper(self) -> None:
+        if self._server.is_ready():
+            self._prepare_thread()
+            self._helper = threading.Thread(target=self._help, name="helper", daemon=True)
+            self._helper.start()
+
+    def _prepare_thread(self) -> None:
         from pyaclnn.mock.device.device import ignore_floating_point_errors  # noqa: PLC0415  # loads NumPy
 
         ignore_floating_point_errors()
-        while True:
-            self._run_next()
 
-    def _run_next(self) -> None:
+    def _help(self) -> None:
+        """Do as `serve`, on another thread, which ends the process if the main thread cannot."""
+        self._prepare_thread()
+        while (request := self._next()) is not None:
+            self._answer(request)
+        if self._is_busy:  # with a kernel, which may never end
+            sys.stderr.flush()
+            os._exit(self._status or 0)
+
+    def _next(self) -> Request | None:
+        """Wait for a request; None: there are no more."""
+        self._ready.poll()
+        if self._status is not None:
+            return None
+        request = None
         try:
-            self.send(Kind.RUN, self._server.answer(self._queue.get()))
-        except BrokenPipeError:
-            pass  # the other thread sees that the host is gone, too
+            frame = self._frames.next()
+            request = None if frame is None else decode_request(*frame)
         except WireError as error:
-            os._exit(_malformed(error))  # the other thread waits for the host
+            self._end(_malformed(error))
+        except Exception as error:  # noqa: BLE001  # a thread without its request ends the process
+            self._end(_failed(error))
+        if request is None:
+            self._end(0)
+        elif not isinstance(request, Bye):
+            self._ready.modify(self._descriptor, select.EPOLLIN | select.EPOLLONESHOT)
+        return request
 
-    def send(self, kind: int, reply: Reply | CheckReply) -> None:
-        """Send a reply; both threads do."""
-        with self._sending:
-            rest = memoryview(encode_reply(kind, reply))
-            while rest:
-                rest = rest[os.write(self._descriptor, rest) :]
+    def _answer(self, request: Request) -> None:
+        kind = Kind[type(request).__name__.replace("Batch", "Run").upper()]
+        try:
+            frame = memoryview(encode_reply(kind, self._server.answer(request)))
+            with self._sending:
+                while frame:
+                    frame = frame[os.write(self._descriptor, frame) :]
+        except BrokenPipeError:
+            self._end(0)
+        except WireError as error:
+            self._end(_malformed(error))
+        except Exception as error:  # noqa: BLE001  # as above
+            self._end(_failed(error))
+        if isinstance(request, Bye):
+            self._end(0)
+
+    def _end(self, status: int) -> None:
+        """Set the exit status, unless it is set, and wake the threads that wait."""
+        if self._status is None:
+            self._status = status
+        self._ready.modify(self._descriptor, select.EPOLLOUT)
 
 
 def serve(socket_descriptor: int, memory_descriptor: int) -> int:
@@ -205,29 +255,16 @@ def serve(socket_descriptor: int, memory_descriptor: int) -> int:
     Returns:
         The exit status: 0, or `MALFORMED_EXIT` or `NO_MEMORY_EXIT` after a line on standard error.
     """
-    frames, server = FrameReader(socket_descriptor), Server(memory_descriptor)
-    kernels = Kernels(server, socket_descriptor)
-    try:
-        while (frame := frames.next()) is not None:
-            kind, payload = frame
-            request = decode_request(kind, payload)
-            if isinstance(request, Run) and server.is_ready():
-                kernels.add(request)
-                continue
-            kernels.send(kind, server.answer(request))
-            if isinstance(request, Bye):
-                break
-    except WireError as error:
-        return _malformed(error)
-    except BrokenPipeError:
-        return 0
-    except Exception as error:
-        told = memory_error_message(error)
-        if told is None:
-            raise
-        sys.stderr.write(f"pyaclnn simulated NPU: {told}\n")
-        return NO_MEMORY_EXIT
-    return 0
+    return Connection(socket_descriptor, Server(memory_descriptor)).serve()
+
+
+def _failed(error: Exception) -> int:
+    told = memory_error_message(error)
+    if told is None:
+        sys.excepthook(type(error), error, error.__traceback__)
+        return 1
+    sys.stderr.write(f"pyaclnn simulated NPU: {told}\n")
+    return NO_MEMORY_EXIT
 
 
 def _malformed(error: WireError) -> int:

@@ -40,6 +40,7 @@ def operator_of(description: Description) -> Operator[Any]:
             tensor.c_name for tensor in description.tensors if tensor.read and tensor.written
         ),
         apart=not each,
+        shows_unwritten=True,
     )
 
 

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import functools
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -13,7 +13,9 @@ from pyaclnn.facts.operators.lists import in_lists
 from pyaclnn.facts.operators.operator import Build
 from pyaclnn.facts.operators.parameters import Kind
 from pyaclnn.facts.operators.types import TYPES
+from pyaclnn.mock.operators.outputs import poison_output
 from pyaclnn.mock.operators.types import kinds_of
+from pyaclnn.mock.protocol.dtypes import numpy_dtype
 from pyaclnn.mock.protocol.memory import DeviceMemoryError
 from pyaclnn.reference import implementation
 
@@ -32,6 +34,27 @@ __all__ = ["run"]
 _UNKNOWN = "f32"
 
 
+class Prepared(NamedTuple):
+    """The parts of a call that are the same wherever its tensors are.
+
+    Attributes:
+        function: Its definition.
+        inputs: The tensors that are read, with the type that they are cast to, and the shape that
+            they are read in, if these are others.
+        options: The arguments of the definition that are no tensors.
+        names: The parameters of the definition.
+        outputs: The tensors that are written, with the type that a result is rounded to, or None.
+        dense: The places of those that may keep elements that the kernel does not write.
+    """
+
+    function: Callable[..., Any]
+    inputs: tuple[tuple[Tensor, Given, Any, tuple[int, ...] | None], ...]
+    options: dict[str, Any]
+    names: frozenset[str]
+    outputs: tuple[tuple[Tensor, Given, Any], ...]
+    dense: frozenset[int]
+
+
 def run(request: Request, memory: DeviceMemory) -> None:
     """Run the kernels of a call that phase 1 has accepted."""
     request.resume()
@@ -40,55 +63,84 @@ def run(request: Request, memory: DeviceMemory) -> None:
             given = request.tensors[name]
             memory.view(name, given)[...] = number
         return
-    hooks = request.operator.hooks
-    results = _computed(request, memory)
-    types = hooks.kernel_types(request)
-    family = request.chip.family
-    silent = {
-        tensor.name for tensor in request.operator.outputs if family in tensor.unwritten.split()
-    }
-    silent.update(hooks.unwritten(request))
+    prepared: Prepared = request.prepared or _prepare(request)
+    request.prepared = prepared
+    results = _computed(request, prepared, memory)
     writes = []
-    for tensor, given in request.given():
-        if not tensor.written or tensor.name in silent or results[tensor.name] is None:
+    for place, (tensor, given, dtype) in enumerate(prepared.outputs):
+        if results[tensor.name] is None:
             continue
         found = np.asarray(results[tensor.name])
-        if tensor.name in types:
-            found = found.astype(_numpy(types[tensor.name]))
-        target = _target(request, memory, tensor, given, found.size)
+        if dtype is not None:
+            found = found.astype(dtype)
+        if place not in prepared.dense:
+            target = memory.view(tensor.c_name, given)
+        else:
+            target = _target(memory, tensor, given, found.size)
         if target.size:
-            writes.append((target, found))
-    for target, found in writes:  # nothing is written where one of them cannot be
+            writes.append((place, target, found))
+    for place, target, found in writes:  # none where one of them cannot be written
+        if place in prepared.dense:
+            _show_unwritten(request, memory, *prepared.outputs[place][:2], target)
         target[...] = found.reshape(target.shape)
 
 
-def _computed(request: Request, memory: DeviceMemory) -> Mapping[str, Any]:
-    """Call the definition with those of its parameters that it names."""
+def _prepare(request: Request) -> Prepared:
     operator = request.operator
+    hooks, family = operator.hooks, request.chip.family
     function, names = _definition(operator.c_name)
-    arguments: dict[str, Any] = {"family": request.chip.family}
-    shapes = operator.hooks.read_as(request)
+    shapes = hooks.read_as(request)
+    options: dict[str, Any] = {"family": family}
+    for option in operator.options:
+        options[snake_case(option.name)] = _plain(request, option)
+    inputs = []
     for tensor in operator.inputs:
         given = request.tensors[tensor.name]
         if given is None or tensor.ignored:
-            arguments[tensor.name] = None
+            options[tensor.name] = None
         else:
-            found = _readable(request, tensor, memory.view(tensor.c_name, given))
-            arguments[tensor.name] = found.reshape(shapes.get(tensor.name, given.dims))
-    for option in operator.options:
-        arguments[snake_case(option.name)] = _plain(request, option)
+            row = _cast(request, tensor), shapes.get(tensor.name)
+            inputs.append((tensor, given, *row))
     (first, *others) = operator.returned
     written = [t for t, _ in request.given() if t.packed] if others else [first]
     if written:  # a kernel writes the type that its result has
-        arguments.setdefault("dtype", _numpy(request.types[written[0].name]))
-    arguments = in_lists(operator, arguments)
-    found = function(**{name: arguments[name] for name in names if name in arguments})
+        options.setdefault("dtype", _numpy(request.types[written[0].name]))
+    types = hooks.kernel_types(request)
+    silent = {tensor.name for tensor in operator.outputs if family in tensor.unwritten.split()}
+    silent.update(hooks.unwritten(request))
+    outputs = tuple(
+        (tensor, given, _numpy(types[tensor.name]) if tensor.name in types else None)
+        for tensor, given in request.given()
+        if tensor.written and tensor.name not in silent
+    )
+    tiled = operator.build is not Build.COMPOSITE
+    return Prepared(
+        function,
+        tuple(inputs),
+        {name: options[name] for name in names if name in options},
+        frozenset(names),
+        outputs,
+        frozenset(range(len(outputs)) if tiled else ()),
+    )
+
+
+def _computed(request: Request, prepared: Prepared, memory: DeviceMemory) -> Mapping[str, Any]:
+    """Call the definition with those of its parameters that it names."""
+    operator = request.operator
+    arguments = dict(prepared.options)
+    for tensor, given, dtype, shape in prepared.inputs:
+        array = memory.view(tensor.c_name, given)
+        if tensor.name in prepared.names:
+            array = array if dtype is None else array.astype(dtype)
+            arguments[tensor.name] = array if shape is None else array.reshape(shape)
     if operator.lists:
-        (found,) = found
+        (found,) = prepared.function(**in_lists(operator, arguments))
+    else:
+        found = prepared.function(**arguments)
     if hasattr(found, "_asdict"):
         named: dict[str, Any] = found._asdict()
         return named
-    return {first.name: found}
+    return {operator.returned[0].name: found}
 
 
 @functools.cache
@@ -98,12 +150,16 @@ def _definition(c_name: str) -> tuple[Callable[..., Any], tuple[str, ...]]:
     return found.kernel.function, tuple(found.kernel.parameters)
 
 
-def _readable(request: Request, tensor: Tensor, array: NDArray[Any]) -> NDArray[Any]:
-    """Cast a type without kernel to float32, as composite operators do."""
-    known = kinds_of(request.operator.types.rows)
-    if request.types[tensor.name] in known or request.operator.build is Build.INDIVIDUAL:
-        return array
-    return array.astype(np.float32) if array.dtype.kind in "iub" else array
+def _cast(request: Request, tensor: Tensor) -> Any:
+    """Return float32 for a type without kernel, as composite operators cast it; else None."""
+    kind = request.types[tensor.name]
+    if request.operator.build is Build.INDIVIDUAL or kind in kinds_of(request.operator.types.rows):
+        return None
+    return np.float32 if _numpy_kind(request, tensor) in "iub" else None
+
+
+def _numpy_kind(request: Request, tensor: Tensor) -> str:
+    return numpy_dtype(request.tensors[tensor.name].data_type).kind
 
 
 def _plain(request: Request, option: Option) -> Any:
@@ -126,16 +182,25 @@ def _numpy(kind: str) -> Any:
     return TYPES[kind].numpy
 
 
-def _target(
-    request: Request, memory: DeviceMemory, tensor: Tensor, given: Given, size: int
-) -> NDArray[Any]:
-    """Where a kernel writes a result of so many elements."""
-    if request.operator.build is Build.COMPOSITE:
-        return memory.view(tensor.c_name, given)
+def _target(memory: DeviceMemory, tensor: Tensor, given: Given, size: int) -> NDArray[Any]:
+    """Where the kernel of an individual operator writes a result of so many elements.
+
+    Tiling lets other shapes through; the kernel writes one element after the other all the same.
+    """
     if given.size < size:
         raise DeviceMemoryError(
             f"{tensor.c_name} has {given.size} elements; the kernel writes {size} and would "
             "overwrite what lies behind it"
         )
-    # Tiling lets other shapes through; the kernel writes one element after the other all the same.
     return memory.dense(tensor.c_name, given).reshape(-1)[:size]
+
+
+def _show_unwritten(
+    request: Request, memory: DeviceMemory, tensor: Tensor, given: Given, target: NDArray[Any]
+) -> None:
+    """Poison an output of which the kernel leaves elements out, unless an input lies there."""
+    if tensor.read or (target.size == given.size and given.contiguous):
+        return
+    pairs = ((other, request.tensors[other.name]) for other in request.operator.inputs)
+    inputs = [memory.view(other.c_name, value) for other, value in pairs if value is not None]
+    poison_output(memory.view(tensor.c_name, given), inputs)

@@ -119,6 +119,8 @@ class Operator(Generic[Arguments]):
         updated: The names of those of them that are read as well.
         apart: Whether no output may be an input, not even exactly: the kernel may read a row again
             after it has written it.
+        shows_unwritten: Whether `run` poisons the elements of outputs that it leaves out, because
+            it computes its results elsewhere; outputs of the others are poisoned before it.
     """
 
     name: str
@@ -131,6 +133,7 @@ class Operator(Generic[Arguments]):
     written: tuple[str, ...] = ()
     updated: tuple[str, ...] = ()
     apart: bool = False
+    shows_unwritten: bool = False
 
     def mask_of(self, names: Collection[str]) -> int:
         """Return a bit for each of some parameters; a list is one parameter."""

@@ -77,6 +77,7 @@ class Request:
         squeezed: The tensors whose first axis is ignored, by Python names.
         flags: Bits of `pyaclnn.mock.protocol.values.Flag`.
         fills: The numbers that outputs are filled with, by Python names, if nothing is computed.
+        prepared: What its kernel keeps from run to run.
     """
 
     chip: Chip
@@ -93,6 +94,7 @@ class Request:
         self.flags = 0
         self.squeezed: tuple[str, ...] = ()
         self.fills: dict[str, float] | None = None
+        self.prepared: Any = None
         self._seen: list[tuple[Tensor, Tensor]] = []
         for parameter, value in zip(operator.parameters.values(), arguments, strict=True):
             name = parameter.name
@@ -114,6 +116,7 @@ class Request:
         self.chip, self.flags = setting.chip, setting.flags
         self.deterministic = bool(setting.flags & Flag.DETERMINISTIC)
         self.bound, self.known, self.is_learned, self.fills = {}, {}, False, None
+        self.prepared = None
         if self.chip.family in self.operator.channels_last:
             self._move_channels()
         self.squeezed = tuple(self.operator.hooks.squeezed(self))

@@ -12,6 +12,7 @@ from pyaclnn.mock.operators.arguments import check_arguments
 from pyaclnn.mock.operators.kernel_files import VARIABLE
 from pyaclnn.mock.operators.limits import check_array_types
 from pyaclnn.mock.operators.operator import ExecutorKind, Launch, Operator, Plan, RefusalError
+from pyaclnn.mock.operators.outputs import poison_output
 from pyaclnn.mock.protocol.dtypes import numpy_dtype
 from pyaclnn.mock.protocol.memory import DeviceMemoryError
 from pyaclnn.mock.protocol.status import Status
@@ -86,7 +87,7 @@ def operator_of_kernel(signature: Signature, kernel: Kernel) -> Operator[Given]:
 
     def run(given: Given, _setting: Setting, memory: DeviceMemory) -> Shapes:
         def readable(name: str, tensor: Tensor) -> NDArray[Any]:
-            array = memory.view(name, tensor)
+            array: NDArray[Any] = memory.view(name, tensor).view()
             array.flags.writeable = False
             return array
 
@@ -97,6 +98,8 @@ def operator_of_kernel(signature: Signature, kernel: Kernel) -> Operator[Given]:
             raise DeviceMemoryError(f"{text_of(error)}{data}{note}") from error
         for name, tensor, result in written:
             target = memory.view(name, tensor)
+            if result.shape != tensor.dims and name.split("[")[0] not in signature.read:
+                poison_output(target, [result])
             if result.shape != tensor.dims and target.flags.c_contiguous:
                 # In the shape that was found, the elements come first.
                 target.reshape(-1)[: result.size] = result.reshape(-1)
@@ -122,6 +125,7 @@ def _operator(
         run=run,
         written=signature.written,
         updated=tuple(name for name in signature.written if name in signature.read),
+        shows_unwritten=True,
     )
 
 

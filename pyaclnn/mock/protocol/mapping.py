@@ -166,6 +166,11 @@ class MappedFile:
                 raise
         self._descriptor = -1 if self._whole else os.dup(descriptor)
 
+    @property
+    def is_whole(self) -> bool:
+        """Whether the whole file is mapped, and stays so until `close`."""
+        return self._whole is not None
+
     def region(self, low: int, high: int) -> tuple[mmap.mmap, int]:
         """Map a part of the file.
 

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import mmap
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -12,6 +12,8 @@ from pyaclnn.mock.protocol.dtypes import numpy_dtype
 from pyaclnn.mock.protocol.mapping import JoinedRanges, MappedFile, MappedRange, adjoining
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from numpy.typing import NDArray
 
     from pyaclnn.mock.protocol.values import Tensor
@@ -24,6 +26,10 @@ WORKSPACE_POISON = 0x7FFD
 WORKSPACE_BEFORE = 0x7FFC
 _WORD = 8
 _DENSE = 64 << 10
+_MOST_VIEWS = 4096
+# A cache line less than a page: words at the same place of all pages would share a few lines of the
+# processor's caches, and cost seven times as much.
+_STEP = mmap.PAGESIZE - 64
 
 
 class DeviceMemoryError(Exception):
@@ -51,6 +57,8 @@ class DeviceMemory:
         self.mapped: tuple[MappedRange, ...] = ()
         self._file = MappedFile(descriptor, size)
         self._joined = JoinedRanges(descriptor)
+        self._views: dict[tuple[Any, ...], NDArray[Any]] = {}
+        self._workspaces: dict[tuple[int, int], _Workspace] = {}
 
     def view(self, name: str, tensor: Tensor) -> NDArray[Any]:
         """Give the array a tensor describes, with its strides; writing writes device memory.
@@ -60,7 +68,8 @@ class DeviceMemory:
             tensor: The descriptor.
 
         Returns:
-            Array of the tensor's shape and data type.
+            Array of the tensor's shape and data type. Others get the same one: its shape and flags
+            may not be changed.
 
         Raises:
             DeviceMemoryError: Some element lies outside of the device's memory, the address is
@@ -103,22 +112,37 @@ class DeviceMemory:
         Raises:
             DeviceMemoryError: The range leaves the device's memory.
         """
+        word = pattern * 0x0001_0001_0001_0001
+        for words, rest in self._workspace(address, size).parts:
+            words.fill(word)
+            if rest.size:
+                rest[...] = np.frombuffer(word.to_bytes(_WORD, "little"), np.uint8, rest.size)
+
+    def is_apart(self, address: int, size: int, tensors: Iterable[Tensor]) -> bool:
+        """Return whether a workspace has no byte of some tensors.
+
+        Raises:
+            DeviceMemoryError: The workspace or a tensor leaves the device's memory.
+        """
+        whole = self._workspace(address, size).whole
+        return not any(np.may_share_memory(whole, self.view("x", tensor)) for tensor in tensors)
+
+    def _workspace(self, address: int, size: int) -> _Workspace:
+        place = (address, size)
+        known = self._workspaces.get(place)
+        if known is not None:
+            return known
         found = self._region(address, address + size)
         if found is None:
             raise DeviceMemoryError(
                 f"the workspace of {size} bytes at {address:#x} is not inside of {self._extent()}"
             )
-        mapped, start = found
-        word = pattern * 0x0001_0001_0001_0001
-        if size <= 2 * _DENSE:
-            _fill(mapped, start, size, word)
-            return
-        _fill(mapped, start, _DENSE, word)
-        _fill(mapped, start + size - _DENSE, _DENSE, word)
-        # Megabytes of poison would cost more than a small kernel does; a word in every page is
-        # enough to spoil whatever else lies there.
-        pages = (size - _DENSE) // mmap.PAGESIZE
-        np.ndarray((pages,), np.uint64, mapped, start, (mmap.PAGESIZE,)).fill(word)
+        made = _Workspace.of(*found, size)
+        if self._file.is_whole and 0 <= address - self.base_address < self.size:
+            if len(self._workspaces) >= _MOST_VIEWS:
+                self._workspaces.clear()
+            self._workspaces[place] = made
+        return made
 
     def _region(self, low: int, high: int) -> tuple[mmap.mmap, int] | None:
         """Find a range of addresses: what is mapped, and where in that it begins; or None."""
@@ -137,6 +161,8 @@ class DeviceMemory:
 
     def close(self) -> None:
         """Unmap the memory; arrays that are still alive keep it mapped until they go."""
+        self._views.clear()
+        self._workspaces.clear()
         self._file.close()
         self._joined.close()
 
@@ -144,6 +170,21 @@ class DeviceMemory:
         return f"the device's memory, {self.base_address:#x} to {self.base_address + self.size:#x}"
 
     def _array(self, name: str, tensor: Tensor, strides: tuple[int, ...]) -> NDArray[Any]:
+        """Find the array of an earlier call, or make it, which takes several times as long.
+
+        Of memory that the host may map elsewhere, none is kept.
+        """
+        place = (tensor.address, tensor.data_type, tensor.dims, strides, tensor.offset)
+        found = self._views.get(place)
+        if found is None:
+            found = self._made(name, tensor, strides)
+            if self._file.is_whole and 0 <= tensor.address - self.base_address < self.size:
+                if len(self._views) >= _MOST_VIEWS:
+                    self._views.clear()
+                self._views[place] = found
+        return found
+
+    def _made(self, name: str, tensor: Tensor, strides: tuple[int, ...]) -> NDArray[Any]:
         dtype = numpy_dtype(tensor.data_type)
         dims = tensor.dims
         if min(dims, default=0) < 0:
@@ -177,7 +218,26 @@ class DeviceMemory:
         return array
 
 
-def _fill(mapped: mmap.mmap, start: int, size: int, word: int) -> None:
-    words, tail = divmod(size, _WORD)
-    np.ndarray((words,), np.uint64, mapped, start).fill(word)
-    mapped[start + words * _WORD : start + size] = word.to_bytes(_WORD, "little")[:tail]
+class _Workspace(NamedTuple):
+    """A workspace, with the parts of it that poison fills: words, and bytes behind the last one."""
+
+    whole: NDArray[Any]
+    parts: list[tuple[NDArray[Any], NDArray[Any]]]
+
+    @classmethod
+    def of(cls, mapped: mmap.mmap, start: int, size: int) -> _Workspace:
+        whole: NDArray[Any] = np.ndarray((size,), np.uint8, mapped, start)
+        if size <= 2 * _DENSE:
+            return cls(whole, [_words(mapped, start, size)])
+        # Megabytes of poison would cost more than a small kernel does; a word in every page is
+        # enough to spoil whatever else lies there.
+        count = -(-(size - _DENSE) // _STEP)
+        spots: NDArray[Any] = np.ndarray((count,), np.uint64, mapped, start, (_STEP,))
+        ends = (_words(mapped, at, _DENSE) for at in (start, start + size - _DENSE))
+        return cls(whole, [*ends, (spots, whole[:0])])
+
+
+def _words(mapped: mmap.mmap, start: int, size: int) -> tuple[NDArray[Any], NDArray[Any]]:
+    count = size // _WORD
+    words: NDArray[Any] = np.ndarray((count,), np.uint64, mapped, start)
+    return words, np.ndarray((size % _WORD,), np.uint8, mapped, start + count * _WORD)

@@ -2,8 +2,11 @@
 """Wire protocol between libascendcl and the device process: frames, requests and replies.
 
 A frame is ``u32 magic, u32 kind, u64 payload length, payload``, little-endian and packed; a string
-is ``u32 length`` and UTF-8 bytes. Decoding checks every count against the bytes that are there
-before it believes it, so a bad frame costs a `WireError` and neither memory nor another exception.
+is ``u32 length`` and UTF-8 bytes. The payload of RUN is a batch: for each kernel ``u64 length`` and
+its message; its reply has an answer for each kernel that has run.
+
+Decoding checks every count against the bytes that are there before it believes it, so a bad frame
+costs a `WireError` and neither memory nor another exception.
 """
 
 from __future__ import annotations
@@ -18,12 +21,15 @@ from pyaclnn.mock.protocol.call_codec import Reader, WireError, read_call
 from pyaclnn.mock.protocol.mapping import MappedRange
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
     from pyaclnn.mock.protocol.values import Call
 
 __all__ = [
     "MAGIC",
     "MAX_PAYLOAD",
     "PROTOCOL_VERSION",
+    "Batch",
     "Bye",
     "Check",
     "CheckReply",
@@ -42,7 +48,7 @@ __all__ = [
 MAGIC = 0x4E4E4C41
 PROTOCOL_VERSION = 3
 # The largest argument set of any operator is a few kilobytes; arrays of user data do not travel.
-MAX_PAYLOAD = 4 << 20
+MAX_PAYLOAD = 5 << 20
 
 _HEADER = Struct("<IIQ")
 _HELLO = Struct("<IiQQ")
@@ -51,6 +57,7 @@ _MAPPED = Struct("<QQQQQQ")
 _STATUS = Struct("<i")
 _COUNT = Struct("<I")
 _CHECKED = Struct("<iIQIQQQI")
+_LENGTH = Struct("<Q")
 
 
 class Kind(IntEnum):
@@ -97,7 +104,7 @@ class Run:
         workspace_size: Its bytes.
         call: The call; None if it is still encoded.
         number: That of the answer to `Check`, 0 for none.
-        encoded: The call in the bytes of the request, valid until the next request.
+        encoded: The call in the bytes of the request.
         mapped: The mapped ranges that the call uses, in the order of their addresses.
     """
 
@@ -122,11 +129,22 @@ class Run:
 
 
 @dataclass(slots=True)
+class Batch:
+    """Kernels that run one after the other, until one fails.
+
+    Attributes:
+        runs: Its kernels, in their order.
+    """
+
+    runs: tuple[Run, ...]
+
+
+@dataclass(slots=True)
 class Bye:
     """The last request."""
 
 
-Request: TypeAlias = Hello | Check | Run | Bye
+Request: TypeAlias = Hello | Check | Batch | Bye
 
 
 @dataclass(slots=True)
@@ -195,14 +213,7 @@ def decode_request(kind: int, payload: memoryview | bytes) -> Request:
     if kind == Kind.CHECK:
         request = Check(read_call(reader))
     elif kind == Kind.RUN:
-        address, size, number, count = reader.unpack(_RUN)
-        if count > len(payload) // _MAPPED.size:
-            raise WireError(f"{count} pieces of memory cannot stand in {len(payload)} bytes")
-        mapped = tuple(MappedRange(*reader.unpack(_MAPPED)) for _ in range(count))
-        if number:  # it is decoded only if the number is unknown
-            start = _RUN.size + count * _MAPPED.size
-            return Run(address, size, None, number, payload[start:], mapped)
-        request = Run(address, size, read_call(reader), mapped=mapped)
+        return Batch(tuple(_read_batch(bytes(payload))))
     elif kind == Kind.HELLO:
         version, device_id, base, size = reader.unpack(_HELLO)
         request = Hello(version, device_id, base, size, reader.string())
@@ -214,8 +225,45 @@ def decode_request(kind: int, payload: memoryview | bytes) -> Request:
     return request
 
 
-def encode_reply(kind: int, reply: Reply | CheckReply) -> bytes:
-    """Encode a reply as a whole frame of the kind of its request."""
+def _read_batch(payload: bytes) -> Iterator[Run]:
+    """Decode the kernels of a batch.
+
+    Raises:
+        WireError: One of them is not well-formed.
+    """
+    rest = memoryview(payload)
+    if not rest:
+        raise WireError("a batch has no kernels")
+    while rest:
+        (length,) = Reader(rest).unpack(_LENGTH)
+        if length > len(rest) - _LENGTH.size:
+            raise WireError(f"a kernel of {length} bytes cannot stand in {len(rest)} bytes")
+        end = _LENGTH.size + length
+        yield _read_run(rest[_LENGTH.size : end])
+        rest = rest[end:]
+
+
+def _read_run(payload: memoryview) -> Run:
+    reader = Reader(payload)
+    address, size, number, count = reader.unpack(_RUN)
+    if count > len(payload) // _MAPPED.size:
+        raise WireError(f"{count} pieces of memory cannot stand in {len(payload)} bytes")
+    mapped = tuple(MappedRange(*reader.unpack(_MAPPED)) for _ in range(count))
+    if number:  # it is decoded only if the number is unknown
+        return Run(address, size, None, number, payload[reader.at :], mapped)
+    run = Run(address, size, read_call(reader), mapped=mapped)
+    reader.finish()
+    return run
+
+
+def encode_reply(kind: int, reply: Reply | CheckReply | Sequence[Reply]) -> bytes:
+    """Encode a reply as a whole frame of the kind of its request; that to a batch has several."""
+    if isinstance(reply, (Reply, CheckReply)):
+        return encode_frame(kind, _encode(reply))
+    return encode_frame(kind, b"".join(map(_encode_of_kernel, reply)))
+
+
+def _encode(reply: Reply | CheckReply) -> bytes:
     text = reply.text.encode("utf-8", "replace")
     try:
         if isinstance(reply, CheckReply):
@@ -233,12 +281,12 @@ def encode_reply(kind: int, reply: Reply | CheckReply) -> bytes:
             head = _STATUS.pack(reply.status)
     except struct_error as error:
         raise WireError(f"{reply!r} does not fit the reply frame: {error}") from None
-    tail = b""
-    if isinstance(reply, Reply) and reply.shapes:
-        tail = _COUNT.pack(len(reply.shapes))
-        for place, dims in reply.shapes:
-            tail += Struct(f"<II{len(dims)}q").pack(place, len(dims), *dims)
-    return encode_frame(kind, head + len(text).to_bytes(4, "little") + text + tail)
+    return head + len(text).to_bytes(4, "little") + text
+
+
+def _encode_of_kernel(reply: Reply) -> bytes:
+    shapes = (Struct(f"<II{len(d)}q").pack(place, len(d), *d) for place, d in reply.shapes)
+    return _encode(reply) + _COUNT.pack(len(reply.shapes)) + b"".join(shapes)
 
 
 class FrameReader:

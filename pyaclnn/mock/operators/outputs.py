@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Poison of outputs before a kernel, and injected wrong numbers after it."""
+"""Poison of outputs that a kernel may leave unwritten, and injected wrong numbers after it."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 __all__ = [
     "OUTPUT_POISON",
     "PoisonedOutput",
+    "poison_output",
     "poison_outputs",
     "restore_unwritten",
     "spoil_outputs",
@@ -63,15 +64,18 @@ def poison_outputs(
     """
     values = list(call.arguments.values())
     inputs = list(_arrays(memory, _some(values, ~written | updated)))
-    poisoned = []
-    for array in _arrays(memory, _some(values, written)):
-        if array.itemsize <= _WIDEST and not any(
-            np.may_share_memory(array, other) for other in inputs
-        ):
-            bits = array.view(f"u{array.itemsize}")
-            pattern = _WORD & ((1 << (8 * array.itemsize)) - 1)
-            poisoned.append(PoisonedOutput(bits, pattern, bits.copy()))
-            bits[...] = pattern
+    outputs = _arrays(memory, _some(values, written))
+    return [found for array in outputs if (found := poison_output(array, inputs)) is not None]
+
+
+def poison_output(array: NDArray[Any], inputs: Iterable[NDArray[Any]]) -> PoisonedOutput | None:
+    """Fill an output with `OUTPUT_POISON`, unless an input lies there."""
+    if array.itemsize > _WIDEST or any(np.may_share_memory(array, other) for other in inputs):
+        return None
+    bits = array.view(f"u{array.itemsize}")
+    pattern = _WORD & ((1 << (8 * array.itemsize)) - 1)
+    poisoned = PoisonedOutput(bits, pattern, bits.copy())
+    bits[...] = pattern
     return poisoned
 
 

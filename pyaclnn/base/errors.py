@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
 __all__ = [
     "AclError",
@@ -25,6 +25,7 @@ __all__ = [
     "MissingSymbolError",
     "OutOfMemoryError",
     "UnsupportedError",
+    "repr_of",
     "text_of",
 ]
 
@@ -257,12 +258,17 @@ class CleanupWarning(ResourceWarning):
     """
 
 
-def text_of(error: BaseException) -> str:
-    """Return the text of an exception of foreign code, whose ``__str__`` may raise itself."""
+def text_of(value: object, form: Callable[[object], str] = str) -> str:
+    """Return the text of an object of foreign code, whose ``__str__`` may raise itself."""
     try:
-        return str(error)
+        return form(value)
     except BaseException as failure:  # noqa: BLE001  # foreign code may also exit
-        return f"its __str__ raised {type(failure).__name__}"
+        return f"its __{form.__name__}__ raised {type(failure).__name__}"
+
+
+def repr_of(value: object) -> str:
+    """Return the representation of an object of foreign code, whose ``__repr__`` may raise."""
+    return text_of(value, repr)
 
 
 for _public in filter(lambda name: isinstance(globals()[name], type), __all__):

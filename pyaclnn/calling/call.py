@@ -52,6 +52,8 @@ class Interface(NamedTuple):
         found_later: Whether the shapes of results are known only after the operator has run.
         refuse_mistake: Raises if the numbers of NumPy arrays, in C order, have another meaning than
             the operator gives them on a device; None if that is not looked for.
+        refuse_meaning: Raises if the numbers of a device array could have another meaning than the
+            argument of a name; None if no argument has another one on another chip.
     """
 
     routine: str
@@ -64,6 +66,7 @@ class Interface(NamedTuple):
     guessed: bool = False
     found_later: bool = False
     refuse_mistake: Callable[[Sequence[Any], Device], None] | None = None
+    refuse_meaning: Callable[[Mapping[str, Any], Mapping[str, Any]], None] | None = None
 
 
 class Call:

@@ -17,10 +17,10 @@ from pyaclnn.calling.arrays import (
 )
 from pyaclnn.calling.call import Call, Interface
 from pyaclnn.calling.empty import Empty
+from pyaclnn.calling.meanings import family_of, refuse_meaning, with_meanings
 from pyaclnn.calling.operator import operator as launched
 from pyaclnn.calling.options import plain_value
 from pyaclnn.calling.refusals import Refusals
-from pyaclnn.facts.chips import all_chips
 from pyaclnn.facts.operators.parameters import Kind, Tensor
 from pyaclnn.runtime.array import DeviceArray
 from pyaclnn.runtime.device import default_device
@@ -48,15 +48,18 @@ def interface_of(operator: Operator, make_result: Callable[..., Any]) -> Interfa
         tensors=tuple(places[tensor.name] for tensor in operator.tensors),
         results=tuple(places[tensor.name] for tensor in operator.outputs),
         returned=tuple(places[tensor.name] for tensor in operator.returned),
-        make_result=make_result,
+        make_result=with_meanings(operator, make_result),
         refuse_mistake=partial(_refuse_mistake, operator) if operator.mistake else None,
+        refuse_meaning=partial(refuse_meaning, operator)
+        if any(tensor.by_chip for tensor in operator.inputs)
+        else None,
     )
 
 
 def _refuse_mistake(operator: Operator, arguments: Sequence[Any], device: Device) -> None:
     """Refuse NumPy arrays whose numbers have another meaning than the operator gives them."""
     assert operator.mistake is not None  # noqa: S101  # as of all that get here
-    wrong = operator.mistake(dict(zip(operator.names, arguments, strict=True)), _family(device))
+    wrong = operator.mistake(dict(zip(operator.names, arguments, strict=True)), family_of(device))
     if wrong is not None:
         hint = (
             f"pass saved=result, the result of {operator.saved[0]}()." if operator.saved else None
@@ -105,6 +108,7 @@ class Described:
                 wants[tensor.name] = f"out: {tensor.name}" in results
         updated = [t.name for t in operator.inputs if t.written and operator.wants(t, values)]
         on_host, requested = check_arrays(operator.name, {**arrays, **results}, stream)
+        refuse_meaning(operator, values, arrays)
         for name in (*updated, *results):
             check_overlap(operator.name, name, {**arrays, **results})
         refusals = Refusals(operator, arrays, values, given)
@@ -162,7 +166,7 @@ def _result(
     if given is None:
         usual = refusals.usual_dtypes(tensor)
         if len(set(usual.values())) > 1:
-            return Empty.of(shape, usual.get(_family(device()), allowed[0]))
+            return Empty.of(shape, usual.get(family_of(device()), allowed[0]))
         return Empty.of(shape, allowed[0])
     if given.dtype not in allowed or given.shape != shape:
         listed = " or ".join(map(str, allowed))
@@ -179,12 +183,6 @@ def _device(arrays: Sequence[Array], requested: Any) -> Device:
         return found
     device: Device = default_device() if requested is None else requested.device
     return device
-
-
-def _family(device: Device) -> str:
-    """Return the family of a device's chip; empty if the chip is not known."""
-    name = device.soc_name
-    return next((chip.family for chip in all_chips() if chip.soc_name == name), "")
 
 
 def _plain_value(operator: Operator, option: Option, given: Mapping[str, Any]) -> Any:

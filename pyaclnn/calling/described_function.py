@@ -8,11 +8,11 @@ from collections import namedtuple
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
-from pyaclnn.base.errors import InvalidArgumentError
 from pyaclnn.calling.binding import Binding
 from pyaclnn.calling.described import Described, interface_of
 from pyaclnn.calling.documentation import docstring
 from pyaclnn.calling.front import Front, function_of
+from pyaclnn.calling.meanings import meaning_of, of_saved, with_meanings
 from pyaclnn.calling.source import Form, Slot
 from pyaclnn.calling.torch_binding import default_of
 from pyaclnn.facts.operators import module_of
@@ -80,7 +80,11 @@ def described_function(operator: Operator, make_result: Callable[..., Any]) -> C
         results = "path_.visible(results_)"
     elif not operator.outputs:
         results = f"({', '.join(tensor.name for tensor in operator.returned)},)"
-    is_single = len(operator.returned) == 1
+    returned = f"new_tuple_(make_result_, {results})"
+    if len(operator.returned) == 1:
+        returned = f"{results}[0]"
+    elif any(tensor.by_chip for tensor in operator.returned):
+        returned = f"with_meanings_(*{results})"
     form = Form(
         name=operator.name,
         room="ops",
@@ -91,12 +95,14 @@ def described_function(operator: Operator, make_result: Callable[..., Any]) -> C
         arguments=names,
         out="out" if operator.outputs else "",
         leader="" if operator.lists else operator.primary.name,
-        returned=f"{results}[0]" if is_single else f"new_tuple_(make_result_, {results})",
+        returned=returned,
     )
     space = {
         "make_result_": make_result,
+        "with_meanings_": with_meanings(operator, make_result),
         "new_tuple_": tuple.__new__,  # a third of the time of calling the class
-        "saved_": partial(_of_saved, operator),
+        "meaning_": meaning_of,
+        "saved_": partial(of_saved, operator),
         "defaults_": {name: default_of(operator.by_name[name]) for name in names},
     }
     front = Front(checks, recognises_calls=not operator.lists, binding=Binding(operator))
@@ -120,7 +126,7 @@ def _preamble(operator: Operator, names: Sequence[str]) -> Iterator[str]:
     yield f"        {', '.join(names)}, = front_.bound({given}, rest_, others_)"
     if operator.saved:
         saved = ", ".join(operator.saved[1:])
-        yield f"if saved is not None: {saved} = saved_(saved, ({saved}))"
+        yield f"if saved is not None: {saved} = saved_(saved, ({saved}), stream)"
 
 
 def _slot(operator: Operator, parameter: Parameter) -> Slot:
@@ -129,7 +135,7 @@ def _slot(operator: Operator, parameter: Parameter) -> Slot:
         return Slot(parameter.name if is_given else "", _KINDS[parameter.kind])
     assert isinstance(parameter, Tensor)  # noqa: S101  # there are two kinds
     if parameter.read:
-        return Slot(parameter.name, "t", False, parameter.optional)
+        return Slot(parameter.name, "t", False, parameter.optional, bool(parameter.by_chip))
     is_always = parameter.when is None and operator.mask is None and not parameter.on_request
     return Slot(parameter.name, "t", True, not is_always)
 
@@ -145,18 +151,6 @@ def _described_parameters(operator: Operator) -> Iterator[str]:
     if operator.outputs:
         yield "out=None"
     yield "**others_"
-
-
-def _of_saved(operator: Operator, result: Any, given: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Return the tensors that a call takes from the result of the forward operator."""
-    forward, *names = operator.saved
-    twice = next((n for n, value in zip(names, given, strict=True) if value is not None), None)
-    if twice is not None:
-        raise TypeError(f"{operator.name}() got 'saved' and '{twice}', which are one argument")
-    if not all(hasattr(result, name) for name in names):
-        was, must = f"of type {type(result).__name__}", f"the result of {forward}()"
-        raise InvalidArgumentError.of(operator.name, "saved", was, must)
-    return tuple(getattr(result, name) for name in names)
 
 
 def _signature(operator: Operator) -> inspect.Signature:

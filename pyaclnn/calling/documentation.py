@@ -56,7 +56,10 @@ def _docstring(operator: Operator) -> Iterator[str]:
     if operator.saved:
         forward, *names = operator.saved
         listed = " and ".join(f"``{name}``" for name in names)
-        yield from item("saved", f"The result of ``{forward}``, which has {listed}.")
+        words = [word for t in operator.inputs if t.name in names for _, word in t.by_chip]
+        named = " or ".join(f"``{word}``" for word in words)
+        text = f"The result of ``{forward}``, which has {listed}; or a dict of both, in which the"
+        yield from item("saved", f"{text} last is named {named}, as the chip has it.")
     yield from item("stream", "Where to queue the work; the device's default stream if None.")
     if operator.outputs:
         yield from item("out", _about_out(operator))

@@ -117,7 +117,10 @@ class Plan(Generic[R]):
         self._readable = {
             name: (index, place)
             for name, (index, place, _) in self._slots.items()
-            if place not in self._written and self._repeatable
+            if place not in self._written
+            and self._repeatable
+            # Of these it depends on the chip which arrays there may be.
+            and not (call.interface.refuse_meaning and place not in call.interface.returned)
         }
         self._adopt(self._arguments)
 
@@ -299,6 +302,10 @@ class Plan(Generic[R]):
                 self._refuse(name, array)
             if self._repeatable and array.offset != wanted[place].offset:
                 self._refuse(name, array)
+            interface = self._call.interface
+            if interface.refuse_meaning is not None:
+                values = dict(zip(interface.names, wanted, strict=True))
+                interface.refuse_meaning(values, {name: array})
             wanted[place] = array
         if arrays:
             found = {name: wanted[place] for name, (_, place, _) in self._slots.items()}

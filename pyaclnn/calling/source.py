@@ -28,12 +28,14 @@ class Slot(NamedTuple):
         kind: What C takes, a letter of ``C_TYPES``.
         is_result: Whether it is a tensor that is written and not read.
         may_be_null: Whether the caller may leave a tensor out.
+        by_chip: Whether the meaning of its numbers depends on the chip.
     """
 
     name: str
     kind: str
     is_result: bool = False
     may_be_null: bool = True
+    by_chip: bool = False
 
 
 class Form(NamedTuple):
@@ -138,6 +140,8 @@ def _keys(form: Form) -> Iterator[str]:
     for slot in form.slots:
         if slot.kind == "t" and slot.name and not (slot.is_result and form.out):
             yield _of_array(slot, slot.name, "_layout", "None")
+            if slot.by_chip:
+                yield f"meaning_({slot.name})"
         elif slot.kind in "adf" and slot.name:
             yield f"None if {slot.name} else repr({slot.name})"  # 0.0 and -0.0 are equal
     if form.out:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Written by "python -m pyaclnn.ops.stub" from the descriptions in pyaclnn.facts.operators.
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Generic, NamedTuple, TypeAlias, TypeVar, overload
 
 import numpy as np
@@ -528,15 +528,16 @@ def batch_norm_backward(  # facts/operators/norm/batch_norm.py
     running_mean: DeviceArray | None = None, running_var: DeviceArray | None = None,
     save_mean: DeviceArray | None = None, save_invstd: DeviceArray | None = None,
     training: bool = True, eps: _Real = 1e-05, *, epsilon: _Real | None = None,
-    saved: BatchNormResult[DeviceArray] | None = None, stream: StreamLike | None = None,
-    out: Sequence[DeviceArray | None] | None = None
+    saved: BatchNormResult[DeviceArray] | Mapping[str, DeviceArray] | None = None,
+    stream: StreamLike | None = None, out: Sequence[DeviceArray | None] | None = None
 ) -> BatchNormGradients[DeviceArray]: ...
 @overload
 def batch_norm_backward(  # facts/operators/norm/batch_norm.py
     grad_out: _Host, input: _Host, weight: _Host | None = None, running_mean: _Host | None = None,
     running_var: _Host | None = None, save_mean: _Host | None = None,
     save_invstd: _Host | None = None, training: bool = True, eps: _Real = 1e-05, *,
-    epsilon: _Real | None = None, saved: BatchNormResult[_Array] | None = None,
+    epsilon: _Real | None = None,
+    saved: BatchNormResult[_Array] | Mapping[str, _Host] | None = None,
     stream: StreamLike | None = None, out: Sequence[_Host | None] | None = None
 ) -> BatchNormGradients[_Array]: ...
 @overload
@@ -545,7 +546,8 @@ def batch_norm_backward(  # facts/operators/norm/batch_norm.py
     running_mean: DeviceArray | None = None, running_var: DeviceArray | None = None,
     save_mean: DeviceArray | None = None, save_invstd: DeviceArray | None = None,
     training: bool = True, eps: _Real = 1e-05, *, output_mask: tuple[bool, bool, bool] | list[bool],
-    epsilon: _Real | None = None, saved: BatchNormResult[DeviceArray] | None = None,
+    epsilon: _Real | None = None,
+    saved: BatchNormResult[DeviceArray] | Mapping[str, DeviceArray] | None = None,
     stream: StreamLike | None = None, out: Sequence[DeviceArray | None] | None = None
 ) -> BatchNormGradients[DeviceArray | _MaybeNone]: ...
 @overload
@@ -554,8 +556,8 @@ def batch_norm_backward(  # facts/operators/norm/batch_norm.py
     running_var: _Host | None = None, save_mean: _Host | None = None,
     save_invstd: _Host | None = None, training: bool = True, eps: _Real = 1e-05, *,
     output_mask: tuple[bool, bool, bool] | list[bool], epsilon: _Real | None = None,
-    saved: BatchNormResult[_Array] | None = None, stream: StreamLike | None = None,
-    out: Sequence[_Host | None] | None = None
+    saved: BatchNormResult[_Array] | Mapping[str, _Host] | None = None,
+    stream: StreamLike | None = None, out: Sequence[_Host | None] | None = None
 ) -> BatchNormGradients[_Array | _MaybeNone]: ...
 @overload
 def batch_norm_elemt(  # facts/operators/norm/batch_norm_elemt.py
@@ -667,15 +669,16 @@ def fast_batch_norm_backward(  # facts/operators/norm/batch_norm.py
     running_mean: DeviceArray | None = None, running_var: DeviceArray | None = None,
     save_mean: DeviceArray | None = None, save_invstd: DeviceArray | None = None,
     training: bool = True, eps: _Real = 1e-05, *, version: int = 0, epsilon: _Real | None = None,
-    saved: BatchNormResult[DeviceArray] | None = None, stream: StreamLike | None = None,
-    out: Sequence[DeviceArray | None] | None = None
+    saved: BatchNormResult[DeviceArray] | Mapping[str, DeviceArray] | None = None,
+    stream: StreamLike | None = None, out: Sequence[DeviceArray | None] | None = None
 ) -> BatchNormGradients[DeviceArray]: ...
 @overload
 def fast_batch_norm_backward(  # facts/operators/norm/batch_norm.py
     grad_out: _Host, input: _Host, weight: _Host | None = None, running_mean: _Host | None = None,
     running_var: _Host | None = None, save_mean: _Host | None = None,
     save_invstd: _Host | None = None, training: bool = True, eps: _Real = 1e-05, *,
-    version: int = 0, epsilon: _Real | None = None, saved: BatchNormResult[_Array] | None = None,
+    version: int = 0, epsilon: _Real | None = None,
+    saved: BatchNormResult[_Array] | Mapping[str, _Host] | None = None,
     stream: StreamLike | None = None, out: Sequence[_Host | None] | None = None
 ) -> BatchNormGradients[_Array]: ...
 @overload
@@ -685,8 +688,8 @@ def fast_batch_norm_backward(  # facts/operators/norm/batch_norm.py
     save_mean: DeviceArray | None = None, save_invstd: DeviceArray | None = None,
     training: bool = True, eps: _Real = 1e-05, *, output_mask: tuple[bool, bool, bool] | list[bool],
     version: int = 0, epsilon: _Real | None = None,
-    saved: BatchNormResult[DeviceArray] | None = None, stream: StreamLike | None = None,
-    out: Sequence[DeviceArray | None] | None = None
+    saved: BatchNormResult[DeviceArray] | Mapping[str, DeviceArray] | None = None,
+    stream: StreamLike | None = None, out: Sequence[DeviceArray | None] | None = None
 ) -> BatchNormGradients[DeviceArray | _MaybeNone]: ...
 @overload
 def fast_batch_norm_backward(  # facts/operators/norm/batch_norm.py
@@ -694,7 +697,8 @@ def fast_batch_norm_backward(  # facts/operators/norm/batch_norm.py
     running_var: _Host | None = None, save_mean: _Host | None = None,
     save_invstd: _Host | None = None, training: bool = True, eps: _Real = 1e-05, *,
     output_mask: tuple[bool, bool, bool] | list[bool], version: int = 0,
-    epsilon: _Real | None = None, saved: BatchNormResult[_Array] | None = None,
+    epsilon: _Real | None = None,
+    saved: BatchNormResult[_Array] | Mapping[str, _Host] | None = None,
     stream: StreamLike | None = None, out: Sequence[_Host | None] | None = None
 ) -> BatchNormGradients[_Array | _MaybeNone]: ...
 @overload

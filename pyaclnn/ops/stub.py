@@ -30,7 +30,7 @@ _ACLNN_HEAD = """\
 _HEAD = """\
 # SPDX-License-Identifier: Apache-2.0
 # Written by "python -m pyaclnn.ops.stub" from the descriptions in pyaclnn.facts.operators.
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Generic, NamedTuple, TypeAlias, TypeVar, overload
 
 import numpy as np
@@ -130,7 +130,8 @@ def _parameters(operator: Operator, array: str, *, mask: bool) -> Iterator[str]:
             yield f"{other}: {_TYPES[parameter.kind]} | None = None"
     if operator.saved:
         result = all_operators()[operator.saved[0]].result_type
-        yield f"saved: {result}[{'_Array' if array == '_Host' else array}] | None = None"
+        kind = "_Array" if array == "_Host" else array
+        yield f"saved: {result}[{kind}] | Mapping[str, {array}] | None = None"
     yield from _further(operator, array)
 
 

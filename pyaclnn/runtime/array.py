@@ -71,7 +71,9 @@ class DeviceArray(Lent, Elements, Arithmetic, Shaped):
     """
 
     # _tensor and _tensor_at: the description that the launcher reads, and its address.
-    __slots__ = ("_device", "_layout", "_offset", "_owner", "_tensor", "_tensor_at")
+    # _meaning: the word for numbers that chips define differently, of results that have such.
+    __slots__ = ("_device", "_layout", "_meaning", "_offset", "_owner", "_tensor", "_tensor_at")
+    _meaning: str | None
 
     def __init__(
         self,
@@ -113,6 +115,7 @@ class DeviceArray(Lent, Elements, Arithmetic, Shaped):
         self._device = device
         self._offset = offset
         self._layout = layout
+        self._meaning = None
         self._tensor = tensor
         self._tensor_at = raw.address_of(tensor)
 
@@ -355,7 +358,8 @@ def array_on_loan(loan: Loan, device: Device) -> DeviceArray:
     """Make an array of memory that goes back to its pool with the last reference to it."""
     # Every launch comes here: no call that can be avoided.
     array = _new(DeviceArray)
-    array._owner, array._device, array._offset = loan, device, 0  # noqa: SLF001  # same module
+    array._owner, array._device = loan, device  # noqa: SLF001  # same module
+    array._offset, array._meaning = 0, None  # noqa: SLF001
     _, _, _, array._layout, array._tensor, array._tensor_at = loan
     return array
 

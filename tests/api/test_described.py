@@ -15,6 +15,7 @@ import pytest
 import pyaclnn
 from pyaclnn import ops
 from pyaclnn.base.errors import InvalidArgumentError
+from pyaclnn.calling.meanings import stated
 from pyaclnn.facts.accuracy import judge
 from pyaclnn.facts.chips import DEFAULT_SOC_NAME, all_chips, find_chip
 from pyaclnn.facts.operators import Operator, all_operators
@@ -68,7 +69,7 @@ def arguments(operator: Operator, shapes: tuple[tuple[int, ...], ...] = SHAPES) 
 
 def call(operator: Operator, given: dict[str, Any], **how: Any) -> dict[str, Any]:
     """Call an operator; the results by name."""
-    given = in_lists(operator, given)
+    given = in_lists(operator, stated(operator, given))
     found = getattr(ops, operator.name)(**given, **how)
     return named(operator, found)
 
@@ -215,7 +216,7 @@ def test_a_plan_repeats_a_call_and_takes_other_arrays(
     operator: Operator, stream: pyaclnn.Stream
 ) -> None:
     given = arguments(operator)
-    placed = to_device(given)
+    placed = stated(operator, to_device(given))
     leader = operator.primary.name
     other = {**given, leader: given[leader][::-1].copy()}
     function = getattr(ops, operator.name)

@@ -124,3 +124,80 @@ def test_the_first_lines_say_so(name: str) -> None:
     first = " ".join(getattr(pyaclnn, name).__doc__.splitlines()[:6])
     assert "saved=result" in first
     assert "the variance on all chips but Ascend 950" in first
+
+
+def on_device() -> tuple[tuple[pyaclnn.DeviceArray, ...], tuple[pyaclnn.DeviceArray, ...]]:
+    """Return the arguments of a gradient, and statistics of the input, on the device."""
+    host = arrays((8, 3, 4, 4), np.float32)
+    return tuple(map(pyaclnn.to_device, host)), tuple(map(pyaclnn.to_device, statistics(host[1])))
+
+
+def test_a_device_array_of_unknown_meaning_is_refused() -> None:
+    """In a first call, in a repeated one, in a plan and in a plan's other arrays."""
+    (slopes, x, weight), (mean, variance, inverse) = on_device()
+    call: Any = pyaclnn.batch_norm_backward
+    forward: Any = pyaclnn.batch_norm
+    result = forward(x, weight=weight, training=True)
+    by_hand = type(result)(result.output, mean, inverse)
+    x.device.synchronize()
+    known = {"saved": result}
+    with pyaclnn.plan(call, slopes, x, weight, **known) as step:
+        for array in (inverse, variance, result.save_invstd.copy(), result.save_invstd[:]):
+            for given in ({"save_mean": mean, "save_invstd": array}, {"saved": by_hand}):
+                for _ in range(2):
+                    call(slopes, x, weight, **known)
+                    with pytest.raises(pyaclnn.InvalidArgumentError) as caught:
+                        call(slopes, x, weight, **given)
+                    assert caught.value.argument == "save_invstd"
+                    assert "saved=result" in str(caught.value)
+                    assert "'variance': ..." in str(caught.value)
+                with pytest.raises(pyaclnn.InvalidArgumentError, match="the variance on this chip"):
+                    pyaclnn.plan(call, slopes, x, weight, **given)
+            with pytest.raises(pyaclnn.InvalidArgumentError, match="the variance on this chip"):
+                step.run(save_invstd=array)
+        again = forward(x, weight=weight, training=True)
+        step.run(save_invstd=again.save_invstd)
+    # Where the batch's statistics do not count, the argument does not.
+    call(slopes, x, weight, save_invstd=inverse, training=False)
+
+
+def test_a_device_array_is_taken_with_its_meaning() -> None:
+    given, (mean, variance, inverse) = on_device()
+    call: Any = pyaclnn.batch_norm_backward
+    saved = {"save_mean": mean, "variance": variance}
+    for _ in range(2):
+        found = call(*given, saved=saved).grad_input
+        given[0].device.synchronize()
+        np.testing.assert_allclose(
+            found.numpy(), golden(*(a.numpy() for a in given)), rtol=1e-3, atol=1e-4
+        )
+    for wrong in ({"save_mean": mean, "invstd": inverse}, {"variance": variance}, {}):
+        with pytest.raises(pyaclnn.InvalidArgumentError, match="'save_mean' and 'variance'"):
+            call(*given, saved=wrong)
+        with pytest.raises(pyaclnn.InvalidArgumentError, match="'save_mean' and 'variance'"):
+            call(*(a.numpy() for a in given), saved=wrong)
+
+
+def test_results_of_plans_and_given_results_are_known() -> None:
+    (slopes, x, weight), _ = on_device()
+    forward: Any = pyaclnn.batch_norm
+    call: Any = pyaclnn.batch_norm_backward
+    out = [pyaclnn.DeviceArray.empty(shape, np.float32) for shape in (x.shape, 3, 3)]
+    call(slopes, x, weight, saved=forward(x, weight=weight, training=True, out=out))
+    with pyaclnn.plan(forward, x, weight=weight, training=True) as step:
+        call(slopes, x, weight, saved=step.run())
+    # In eager code the first call goes another way than the next ones.
+    for _ in range(3):
+        _, mean, variance = forward(x, weight=weight, training=True)
+        call(slopes, x, weight, save_mean=mean, save_invstd=variance)
+
+
+def test_channels_that_are_no_different_hide_no_others() -> None:
+    rng = np.random.default_rng(5)
+    x = rng.normal(size=(64, 6, 8)).astype(np.float32)
+    wide = x.astype(np.float64)
+    x = ((wide - wide.mean((0, 2), keepdims=True)) / wide.std((0, 2), keepdims=True)).astype("f4")
+    x[:, 5] *= 3
+    mean, _, inverse = statistics(x)
+    with pytest.raises(pyaclnn.InvalidArgumentError, match="the variance of 'input'"):
+        pyaclnn.batch_norm_backward(x, x, save_mean=mean, save_invstd=inverse)

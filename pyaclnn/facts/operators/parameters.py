@@ -37,6 +37,7 @@ if TYPE_CHECKING:
         packed: str
         on_request: bool
         fill: float
+        by_chip: tuple[tuple[str, str], ...]
 
     class OptionDetails(TypedDict, total=False):
         """Attributes of `Option` that few options have."""
@@ -130,6 +131,7 @@ class Tensor(NamedTuple):
         packed: The type in which it holds eight numbers of 4 bits an element, along the last axis.
         on_request: Whether it is written only where the caller has an array for it.
         fill: The number that CANN fills it with where the primary tensor is empty; None for none.
+        by_chip: Pairs of a chip family, ``*`` for the others, and the word for its numbers there.
     """
 
     c_name: str = ""
@@ -153,6 +155,12 @@ class Tensor(NamedTuple):
     packed: str = ""
     on_request: bool = False
     fill: float | None = None
+    by_chip: tuple[tuple[str, str], ...] = ()
+
+    def meaning(self, family: str) -> str:
+        """Return the word for its numbers on a chip family; its name if all chips agree."""
+        words = dict(self.by_chip)
+        return words.get(family, words.get("*", self.name))
 
     @property
     def read(self) -> bool:

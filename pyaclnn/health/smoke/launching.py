@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pyaclnn import ops
+from pyaclnn.calling.meanings import stated
 from pyaclnn.facts.chips import find_family
 from pyaclnn.facts.operators import Operator, all_operators
 from pyaclnn.facts.operators.lists import in_lists
@@ -226,7 +227,7 @@ class Prepared:
             )
         begun = time.perf_counter()
         how = {"out": tuple(outputs.values())} if outputs else {}
-        parameters = in_lists(operator, {**given, **arrays})
+        parameters = in_lists(operator, stated(operator, {**given, **arrays}))
         getattr(ops, self.case.operator)(**parameters, **how, stream=stream)
         seconds = time.perf_counter() - begun
         written = {name: array for name, array in outputs.items() if array is not None}

@@ -58,6 +58,7 @@ def _trains(values: Mapping[str, Any]) -> bool:
     return bool(values["training"])
 
 
+_DEVIATION = (("950", "invstd"), ("*", "variance"))
 _STATISTICS = ("runningMean", "runningVar", "saveMean", "saveInvstd")
 
 BATCH_NORM = describe(
@@ -102,6 +103,7 @@ BATCH_NORM = describe(
             "others",
             when=_trains,
             fill=nan,
+            by_chip=_DEVIATION,
         ),
     },
     python="input running_mean running_var weight bias training momentum eps",
@@ -138,9 +140,11 @@ _ARGUMENTS = {
     "saveInvstd": input(
         "I C",
         "As returned by ``batch_norm``: the variance, but on Ascend 950 the inverse deviation; "
-        "ones if None. NumPy arrays that have the other one are refused",
+        "ones if None. NumPy arrays that have the other one are refused, and device arrays that "
+        "are no results of ``batch_norm``",
         optional=True,
         positive=True,
+        by_chip=_DEVIATION,
     ),
     "training": flag(True, "Whether ``batch_norm`` used the batch's statistics"),
     "eps": real(1e-5, "The number that was added to the variance", above=0, unchecked=True),
@@ -154,7 +158,9 @@ _RESULTS = {
 _SAYS = (
     "Compute the gradients of ``batch_norm``. Pass ``saved=result``, what ``batch_norm`` returned: "
     "in spite of its name, ``save_invstd`` is the variance on all chips but Ascend 950, as in "
-    "CANN. With ``xhat = (input - mean) * invstd`` and sums "
+    "CANN. A device array that is no result of ``batch_norm`` is refused there; "
+    '``saved={"save_mean": mean, "variance": variance}`` states the meaning. '
+    "With ``xhat = (input - mean) * invstd`` and sums "
     "over all axes but the channels, n elements each: ``grad_bias = sum(grad_out)``, "
     "``grad_weight = sum(grad_out * xhat)``, and when training ``grad_input = (grad_out - "
     "grad_bias / n - xhat * grad_weight / n) * invstd * weight`` with the saved statistics, as "
@@ -168,14 +174,16 @@ _CLOSE, _FAR = 0.03, 0.1
 def _other_statistic(values: Mapping[str, Any], family: str) -> tuple[str, str, str] | None:
     """Recognise the inverse deviation where the variance must be, or the reverse.
 
-    The statistics of some channels of the input decide: all are close to the wrong one, and some
-    are far from the right one.
+    The statistics of some channels of the input decide, of those where the two differ most: all are
+    close to the wrong one, and some are far from the right one.
     """
     given, array = values["save_invstd"], values["input"]
     if given is None or not values["training"] or not family:
         return None
     far = False
-    for channel in range(min(given.size, _CHANNELS)):
+    # Where 1 / std and the variance are equal, both are close to 1.
+    distances = [max(abs(value), 1 / max(abs(value), 1e-30)) for value in map(float, given.flat)]
+    for channel in sorted(range(given.size), key=lambda i: -distances[i])[:_CHANNELS]:
         numbers = array[:, channel].reshape(-1)
         numbers = numbers[:: max(1, numbers.size // _ELEMENTS)].astype("float64")
         variance, is_given = float(numbers.var()), float(given[channel])

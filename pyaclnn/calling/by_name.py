@@ -5,10 +5,10 @@ from __future__ import annotations
 
 import functools
 import re
-import threading
 from typing import TYPE_CHECKING, Final
 
 from pyaclnn.base.errors import InvalidArgumentError
+from pyaclnn.base.locks import reentrant_lock
 from pyaclnn.base.spelling import did_you_mean
 from pyaclnn.calling.declared import Declared, snake_name
 from pyaclnn.calling.undescribed_function import undescribed_function
@@ -25,7 +25,7 @@ __all__ = ["closest_operators", "known_operators", "op", "operators_by_snake_nam
 
 _KINDS: Final = re.compile("(_?(tensor|scalar|dim))+$", re.IGNORECASE)
 """Ends of names by which CANN tells the forms of an operator apart."""
-_lock: Final = threading.RLock()
+_lock: Final = reentrant_lock()
 _made: Final[dict[str, OperatorFunction]] = {}
 
 

@@ -222,6 +222,16 @@ class Call:
             words = f"{error}\nThat it is written is a guess: no document of it is known."
             warnings.warn(words, RuntimeWarning, stacklevel=5)
 
+    def check_meaning(self, name: str, array: Any) -> None:
+        """Check that the numbers of another array for an argument have its meaning.
+
+        Raises:
+            InvalidArgumentError: They could have another one.
+        """
+        if self.interface.refuse_meaning is not None:
+            values = dict(zip(self.interface.names, self.arguments, strict=True))
+            self.interface.refuse_meaning(values, {name: array})
+
     def result(self, arguments: Sequence[Argument]) -> Any:
         """Return the results of the call, taken from its arguments."""
         found = [arguments[place] for place in self.interface.returned]

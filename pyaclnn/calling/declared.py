@@ -3,13 +3,13 @@
 
 from __future__ import annotations
 
-import functools
 import keyword
 import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from pyaclnn.base.errors import UnsupportedError
+from pyaclnn.base.locks import cached_property
 from pyaclnn.calling.operator import Operator, kind_of, operator
 from pyaclnn.cann.library import declaration
 from pyaclnn.cann.signatures import PHASE_1
@@ -89,27 +89,27 @@ class Declared:
         """The names of its parameters in C."""
         return self.signature.parameters[:-2]
 
-    @functools.cached_property
+    @cached_property
     def names(self) -> tuple[str, ...]:
         """The names of its parameters in Python."""
         return tuple(map(python_name, self.c_names))
 
-    @functools.cached_property
+    @cached_property
     def tensors(self) -> tuple[int, ...]:
         """The places of tensors and lists of them."""
         return tuple(place for place, kind in enumerate(self.kinds) if kind in "tT")
 
-    @functools.cached_property
+    @cached_property
     def written(self) -> tuple[int, ...]:
         """The places of what it writes, in C order."""
         return tuple(sorted(self.directions.written))
 
-    @functools.cached_property
+    @cached_property
     def results(self) -> tuple[int, ...]:
         """The places of what it writes and does not read, in C order."""
         return tuple(sorted(self.directions.results))
 
-    @functools.cached_property
+    @cached_property
     def optional(self) -> frozenset[int]:
         """The places of what may be left out, which is NULL then."""
         places = enumerate(zip(self.c_names, self.signature.types, strict=False))
@@ -122,12 +122,12 @@ class Declared:
         """The places by Python's names."""
         return {name: place for place, name in enumerate(self.names)}
 
-    @functools.cached_property
+    @cached_property
     def found_later(self) -> bool:
         """Return whether the shapes of its results are known only after the run."""
         return self.name in _FOUND_LATER
 
-    @functools.cached_property
+    @cached_property
     def operator(self) -> Operator:
         """The operator, ready to be launched.
 

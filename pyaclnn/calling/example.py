@@ -8,10 +8,10 @@ arguments that a simpler operator lacks, such as ``add_rms_norm_quant`` of ``...
 from __future__ import annotations
 
 import textwrap
-from functools import cached_property
 from math import prod
 from typing import TYPE_CHECKING, Any
 
+from pyaclnn.base.locks import cached_property
 from pyaclnn.facts.chips import all_chips
 from pyaclnn.facts.operators import all_operators
 from pyaclnn.facts.operators.catalogue import catalogue

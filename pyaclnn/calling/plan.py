@@ -4,12 +4,12 @@
 from __future__ import annotations
 
 import struct
-import threading
 from operator import is_
 from typing import TYPE_CHECKING, Any, Final, Generic
 
 from pyaclnn._binding import lib
 from pyaclnn.base.errors import ContextError, InvalidArgumentError
+from pyaclnn.base.locks import reentrant_lock
 from pyaclnn.calling.arguments import frozen
 from pyaclnn.calling.arrays import check_overlap
 from pyaclnn.calling.call import Call, Interface
@@ -100,8 +100,7 @@ class Plan(Generic[R]):
                 self._slots[call.interface.names[place]] = slot
         self._has_lists = any(kind in "TW" for kind in self._operator.kinds)
         self._written = self._operator.written
-        # Re-entrant: a signal handler may run the plan whose run it interrupts.
-        self._lock = threading.RLock()
+        self._lock = reentrant_lock()
         self._struct: Any = raw.ffi.new("struct binding_plan *")
         device = self._stream.device._held
         executor = Resource("plan", None, release_plan, dependencies=(device,))
@@ -113,14 +112,11 @@ class Plan(Generic[R]):
             self._finalizer()
             raise
         self._repeatable = bool(self._struct.repeatable)
-        # The two places of each that is only read, if it can be exchanged.
+        # The two places of each that is only read, if it can be exchanged and needs no check.
         self._readable = {
             name: (index, place)
             for name, (index, place, _) in self._slots.items()
-            if place not in self._written
-            and self._repeatable
-            # Of these it depends on the chip which arrays there may be.
-            and not (call.interface.refuse_meaning and place not in call.interface.returned)
+            if self._repeatable and not (place in self._written or call.interface.refuse_meaning)
         }
         self._adopt(self._arguments)
 
@@ -302,10 +298,7 @@ class Plan(Generic[R]):
                 self._refuse(name, array)
             if self._repeatable and array.offset != wanted[place].offset:
                 self._refuse(name, array)
-            interface = self._call.interface
-            if interface.refuse_meaning is not None:
-                values = dict(zip(interface.names, wanted, strict=True))
-                interface.refuse_meaning(values, {name: array})
+            self._call.check_meaning(name, array)
             wanted[place] = array
         if arrays:
             found = {name: wanted[place] for name, (_, place, _) in self._slots.items()}

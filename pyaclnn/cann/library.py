@@ -8,12 +8,12 @@ PYACLNN_BACKEND, else it is an installed CANN. The simulated NPU is never chosen
 from __future__ import annotations
 
 import os
-import threading
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from pyaclnn._binding import ffi, lib
 from pyaclnn.base.errors import InvalidArgumentError, MissingSymbolError
+from pyaclnn.base.locks import reentrant_lock
 from pyaclnn.cann.discovery import library_sets
 from pyaclnn.cann.search import VARIABLE, Backend, Loaded, dlopen, search
 from pyaclnn.cann.signatures import own_headers, signature
@@ -45,7 +45,7 @@ _PACKAGES: Final = {
 }
 """The package that installs the libraries of each group."""
 
-_lock = threading.RLock()
+_lock = reentrant_lock()
 _loaded: Loaded | None = None
 
 
@@ -256,12 +256,3 @@ def _is_loaded(choice: str, loaded: Loaded) -> bool:
     directory = loaded.info.directory.resolve()
     sets = library_sets(Path(choice).expanduser(), flat=True)
     return any(found.directory.resolve() == directory for found in sets)
-
-
-def _after_fork() -> None:
-    """Renew the lock in a forked child: a thread that is not there may have held it."""
-    global _lock  # noqa: PLW0603  # as the lock is one of the process
-    _lock = threading.RLock()
-
-
-os.register_at_fork(after_in_child=_after_fork)

@@ -7,7 +7,6 @@ Libraries that the process has loaded already come before everything else; see
 
 from __future__ import annotations
 
-import functools
 import os
 import sys
 import weakref
@@ -21,6 +20,7 @@ from pyaclnn.base.errors import BackendNotFoundError
 from pyaclnn.base.files import refusal
 from pyaclnn.base.folders import home_folder
 from pyaclnn.base.limits import limits_on_memory
+from pyaclnn.base.locks import cached_property
 from pyaclnn.base.path_security import made_absolute, warn_of_writers
 from pyaclnn.base.spelling import did_you_mean
 from pyaclnn.cann.discovery import (
@@ -100,12 +100,12 @@ class Loaded:
     opened: dict[Path, CData] = field(default_factory=dict)
     refused: dict[Path, str] = field(default_factory=dict)
 
-    @functools.cached_property
+    @cached_property
     def operator_headers(self) -> OperatorHeaders:
         """The headers of its operators; those of the simulated NPU are this project's own."""
         return own_headers() if self.info.name == "mock" else OperatorHeaders(self.info.headers)
 
-    @functools.cached_property
+    @cached_property
     def simulated(self) -> str | None:
         """The simulated release of CANN, read from the library; None for an installed one."""
         if self.info.name != "mock":

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pyaclnn._binding import ffi, lib
 from pyaclnn.base.files import read_file
+from pyaclnn.base.locks import cached_property
 from pyaclnn.cann.headers import LARGEST, declared_in, no_header, read_header
 from pyaclnn.facts.operators.catalogue import catalogue
 from pyaclnn.facts.releases import RELEASES, has
@@ -100,13 +101,13 @@ class OperatorHeaders:
         """Look at folders, in which there may be nothing."""
         self.folders = tuple(folders)
 
-    @functools.cached_property
+    @cached_property
     def paths(self) -> tuple[Path, ...]:
         """Every header, in the order of folders."""
         there = (path for folder in self.folders for path in sorted(folder.glob("*.h")))
         return tuple(path for path in there if no_header(path) is None)
 
-    @functools.cached_property
+    @cached_property
     def _index(self) -> Mapping[str, Path]:
         """Candidate header of each operator; a comment can name one too: the reader decides."""
         found: dict[str, Path] = {}

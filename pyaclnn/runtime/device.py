@@ -3,11 +3,11 @@
 
 from __future__ import annotations
 
-import threading
 import weakref
 from typing import TYPE_CHECKING, ClassVar, Final, NamedTuple
 
 from pyaclnn.base.errors import AclError, InvalidArgumentError
+from pyaclnn.base.locks import reentrant_lock
 from pyaclnn.cann import raw
 from pyaclnn.cann.gate import OUT, fetch, hold, let_go, report, silence, text
 from pyaclnn.cann.waiting import wait_for
@@ -196,7 +196,7 @@ class Device(Handle):
 
 _by_context: Final[weakref.WeakValueDictionary[int, Device]] = weakref.WeakValueDictionary()
 _devices: Final[weakref.WeakSet[Device]] = weakref.WeakSet()
-_default_lock: Final = threading.RLock()
+_default_lock: Final = reentrant_lock()
 _default: Final[list[Device]] = []
 _open_now: Final[set[_Opening]] = set()
 """Devices that this library has opened and not closed; one that was opened twice, twice."""

@@ -5,10 +5,10 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import threading
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from pyaclnn.base.errors import ContextError, InvalidArgumentError
+from pyaclnn.base.locks import reentrant_lock
 from pyaclnn.cann import raw
 from pyaclnn.cann.gate import OUT, call, fetch
 from pyaclnn.cann.waiting import wait_for
@@ -69,7 +69,7 @@ class Event(Handle):
         except BaseException:
             resource.let_go()
             raise
-        self._lock = threading.RLock()
+        self._lock = reentrant_lock()
         self._was_recorded = False
         # What has passed when the event has; None while that is not known.
         self._recorded: tuple[Timeline, int] | None = None

@@ -14,6 +14,8 @@ import threading
 import time
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
+from pyaclnn.base.locks import reentrant_lock
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -50,7 +52,7 @@ class FinalizerQueue:
 
     def __init__(self) -> None:
         # Re-entrant: a signal handler may come back here.
-        self.lock: Any = threading.RLock()
+        self.lock = reentrant_lock()
         self._due: list[Due] = []
         self._postponed: list[Due] = []
         self._resume_at = 0.0
@@ -124,8 +126,7 @@ class FinalizerQueue:
         return True
 
     def renew(self) -> None:
-        """Start anew in a forked child: a thread that is not there may have held the lock."""
-        self.lock = threading.RLock()
+        """Start anew in a forked child: a thread that is not there may have had a turn."""
         self._turn = _Turn()
         self._claims.clear()
 

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pyaclnn._binding import ffi, lib
 from pyaclnn.base.errors import AclError, ContextError, UnsupportedError
+from pyaclnn.base.locks import reentrant_lock
 from pyaclnn.cann import raw
 from pyaclnn.cann.gate import call, cleanup, silence
 from pyaclnn.cann.status import code_named
@@ -37,7 +38,7 @@ __all__ = ["await_functions", "launch_function"]
 _SLICE: Final = 250
 """Milliseconds after which a thread looks whether its stream can still come to a function."""
 
-_lock: Final = threading.RLock()
+_lock: Final = reentrant_lock()
 _numbers: Final = itertools.count(1)
 _queued: Final[dict[int, _Queued]] = {}
 """Functions to which no stream has come yet, by the number that C has of them."""

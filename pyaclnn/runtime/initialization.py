@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import atexit
 import os
-import threading
 import weakref
 from typing import Final
 
 from pyaclnn.base.errors import AclError
+from pyaclnn.base.locks import reentrant_lock
 from pyaclnn.cann.gate import call, cleanup, refuse_if_forked, silence
 from pyaclnn.cann.raw import NULL
 from pyaclnn.cann.status import code_named
@@ -25,7 +25,7 @@ class _Runtime:
     """The state of the one runtime; the object whose finalizer ends it."""
 
     def __init__(self) -> None:
-        self.lock = threading.Lock()
+        self.lock = reentrant_lock()
         self.ready = False
         self.owned = False
 
@@ -84,7 +84,6 @@ def _finalise(owned: bool) -> None:
 
 def _after_fork() -> None:
     # The devices stay with the parent, and so do the handles that this copy remembers.
-    _runtime.lock = threading.Lock()
     if _runtime.ready:
         silence.finalised = True
         silence.forked = True

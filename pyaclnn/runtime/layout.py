@@ -8,11 +8,11 @@ accepts its arguments, can be remembered by them.
 from __future__ import annotations
 
 import math
-import threading
 import weakref
 from typing import TYPE_CHECKING, Any, Final
 
 from pyaclnn.base.errors import InvalidArgumentError
+from pyaclnn.base.locks import reentrant_lock
 from pyaclnn.cann import raw
 from pyaclnn.runtime.dtypes import acl_dtype
 from pyaclnn.runtime.shapes import count_of, phantom, shape_of, span
@@ -201,5 +201,5 @@ class Layout:
         return layout
 
 
-_lock: Final = threading.RLock()
+_lock: Final = reentrant_lock()
 _known: Final[weakref.WeakValueDictionary[tuple[Any, ...], Layout]] = weakref.WeakValueDictionary()

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
+from pyaclnn.base.locks import cached_property
 from pyaclnn.base.toml import fill, read_toml
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ class Table(Mapping[Key, Row]):
         self._files = files
         self._row = row
 
-    @functools.cached_property
+    @cached_property
     def groups(self) -> Mapping[str, Mapping[Key, Row]]:
         """Rows by the title of their file, in the order of the files' names."""
         groups = {}
@@ -49,7 +50,7 @@ class Table(Mapping[Key, Row]):
             groups[str(file["title"])] = dict(itertools.starmap(self._row, rows.items()))
         return groups
 
-    @functools.cached_property
+    @cached_property
     def _rows(self) -> Mapping[Key, Row]:
         return {code: row for group in self.groups.values() for code, row in group.items()}
 

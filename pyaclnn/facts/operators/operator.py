@@ -4,9 +4,9 @@
 from __future__ import annotations
 
 from enum import Enum
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
+from pyaclnn.base.locks import cached_property
 from pyaclnn.facts.operators.parameters import Kind, Option, Role, Tensor
 from pyaclnn.facts.operators.torch_signature import TorchSignature
 from pyaclnn.facts.operators.words import PACKED, Word

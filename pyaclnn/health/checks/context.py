@@ -5,10 +5,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import IntEnum
-from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 from pyaclnn.base.elf import ElfError
+from pyaclnn.base.locks import cached_property
 from pyaclnn.health.checks.dependencies import Closure, close_over
 from pyaclnn.health.checks.finding import at_path, value
 from pyaclnn.health.checks.installation import Installation, Trace, find_installations, find_traces

@@ -13,10 +13,10 @@ import os
 import platform
 import re
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from pyaclnn.base.locks import cached_property
 from pyaclnn.cann.discovery import HOMES, header_folders, installation_roots, library_sets
 from pyaclnn.cann.signatures import OperatorHeaders
 from pyaclnn.health.checks.dependencies import search_path

@@ -19,6 +19,8 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
+from pyaclnn.base.locks import reentrant_lock
+
 if TYPE_CHECKING:
     import subprocess
     from collections.abc import Callable, Iterator, Mapping
@@ -157,7 +159,7 @@ class Descendants:
         root: The process.
     """
 
-    _lock: ClassVar = threading.Lock()
+    _lock: ClassVar = reentrant_lock()
     _roots: ClassVar[set[int]] = set()
 
     def __init__(self, start: Callable[[], subprocess.Popen[bytes]]) -> None:

@@ -8,11 +8,11 @@ import time
 import traceback
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime, timezone
-from functools import cached_property
 from importlib.metadata import version
 from itertools import groupby
 from typing import TYPE_CHECKING, Final
 
+from pyaclnn.base.locks import cached_property
 from pyaclnn.facts.variables import TOLD
 from pyaclnn.health.checks.catalogue import COMPARED, IN_TURN, SOAK, TOGETHER, find, plan
 from pyaclnn.health.checks.comparison import Measured

@@ -5,8 +5,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import IntEnum
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeAlias, TypeVar
+
+from pyaclnn.base.locks import cached_property
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence

@@ -5,8 +5,9 @@ from __future__ import annotations
 
 import inspect
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
+
+from pyaclnn.base.locks import cached_property
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

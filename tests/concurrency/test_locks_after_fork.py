@@ -42,9 +42,8 @@ def walk(where, owner, seen):
             value, place = value.lock, f"{place}.lock"
         if isinstance(value, kinds):
             yield place, value
-        if id(value) not in seen and type(value).__module__.partition(".")[0] == "pyaclnn" or (
-            isinstance(value, type) and value.__module__.startswith("pyaclnn") and id(value) not in seen
-        ):
+        kind = value if isinstance(value, type) else type(value)
+        if id(value) not in seen and kind.__module__.partition(".")[0] == "pyaclnn":
             seen.add(id(value))
             yield from walk(place, value, seen)
 

@@ -72,10 +72,12 @@ static bool reserve(struct heap *heap, int descriptor)
     if (heap->alias != MAP_FAILED) {
         return true;
     }
+    const int reason = errno;
     if (heap->base != MAP_FAILED) {
         munmap(heap->base, heap->bytes);
         heap->base = MAP_FAILED;
     }
+    errno = reason;
     return false;
 }
 
@@ -83,14 +85,19 @@ static aclError map_memory(struct device *device)
 {
     struct heap *heap = &device->heap;
     heap->bytes = bytes_to_reserve(heap->bytes);
-    device->memory_fd = mock_descriptor_above(memfd_create("pyaclnn-device", MFD_CLOEXEC));
+    const int made = memfd_create("pyaclnn-device", MFD_CLOEXEC);
+    device->memory_fd = mock_descriptor_above(made);
     if (device->memory_fd < 0 || !resize(device->memory_fd, heap->bytes + MOCK_SHARES_BYTES)) {
         const int reason = errno;
+        const char *call = made < 0 ? "memfd_create" : device->memory_fd < 0 ? "fcntl" : "ftruncate";
         return mock_fail(ACL_ERROR_RT_DEV_SETUP_ERROR, "device %d: no shared memory: %s",
-                         device->id,
-                         mock_remedy(device->memory_fd < 0 ? "memfd_create" : "ftruncate", reason));
+                         device->id, mock_remedy(call, reason));
     }
     while (heap->bytes < LEAST_MEMORY || !reserve(heap, device->memory_fd)) {
+        if (heap->bytes >= LEAST_MEMORY && errno != ENOMEM) {
+            return mock_fail(ACL_ERROR_RT_DEV_SETUP_ERROR, "device %d: no address space: %s",
+                             device->id, mock_remedy("mmap", errno));
+        }
         if (heap->bytes < 2 * LEAST_MEMORY) {
             return mock_fail(ACL_ERROR_RT_DEV_SETUP_ERROR,
                              "device %d: twice %d MiB of address space cannot be reserved: raise "
@@ -165,6 +172,14 @@ static void close_open(int descriptor)
     }
 }
 
+/* Move a descriptor away from those of standard streams; the first error is kept. */
+static int move_above(int descriptor, int *error)
+{
+    const int moved = mock_descriptor_above(descriptor);
+    *error = moved < 0 && *error == 0 ? errno : *error;
+    return moved;
+}
+
 /* Name what the start of a program needs and does not have. */
 static aclError fail_to_start(const struct device *device, const char *python, int error)
 {
@@ -222,27 +237,31 @@ aclError mock_process_start(struct device *device)
     }
     if (status == ACL_SUCCESS && pipe2(life, O_CLOEXEC) != 0) {
         status = mock_fail(ACL_ERROR_RT_DEV_SETUP_ERROR, "device %d: no pipe: %s", device->id,
-                           strerror(errno));
+                           mock_remedy("pipe2", errno));
         close(pair[0]);
         close(pair[1]);
     }
     if (status == ACL_SUCCESS) {
-        device->channel.socket = mock_descriptor_above(pair[0]);
+        int refused = 0;
+        device->channel.socket = move_above(pair[0], &refused);
         device->channel.connected = device->channel.socket >= 0;
         if (device->channel.connected) {
             mock_lock_enable_polling();
         }
-        device->lifeline = mock_descriptor_above(life[1]);
-        const int theirs = mock_descriptor_above(pair[1]), life_end = mock_descriptor_above(life[0]);
+        device->lifeline = move_above(life[1], &refused);
+        const int theirs = move_above(pair[1], &refused), life_end = move_above(life[0], &refused);
         const int descriptors[] = {theirs, device->memory_fd, life_end, -1};
         const int failed =
-            !device->channel.connected || theirs < 0 || device->lifeline < 0 || life_end < 0
-                ? EMFILE
-                : mock_spawn(python, PROGRAM, descriptors, &device->process);
+            refused != 0 ? 0 : mock_spawn(python, PROGRAM, descriptors, &device->process);
         close_open(theirs);
         close_open(life_end);
-        status = failed == 0 ? handshake(device, chip->soc_name, python)
-                             : fail_to_start(device, python, failed);
+        if (refused != 0) {
+            status = mock_fail(ACL_ERROR_RT_DEV_SETUP_ERROR, "device %d: no descriptor: %s",
+                               device->id, mock_remedy("fcntl", refused));
+        } else {
+            status = failed == 0 ? handshake(device, chip->soc_name, python)
+                                 : fail_to_start(device, python, failed);
+        }
     }
     if (status != ACL_SUCCESS) {
         mock_process_stop(device);

@@ -3,10 +3,11 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from enum import Enum
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
-from pyaclnn.base.locks import cached_property
 from pyaclnn.facts.operators.parameters import Kind, Option, Role, Tensor
 from pyaclnn.facts.operators.torch_signature import TorchSignature
 from pyaclnn.facts.operators.words import PACKED, Word
@@ -304,3 +305,9 @@ def primary_of(parameters: Mapping[str, Parameter]) -> Tensor:
 def _order(release: str) -> tuple[int, ...]:
     """The place of a release in time."""
     return tuple(map(int, release.split(".")))
+
+
+for _property in vars(Operator).values():
+    if isinstance(_property, cached_property):
+        # Before Python 3.12 it has a lock, which another thread may hold at a fork.
+        vars(_property)["lock"] = nullcontext()

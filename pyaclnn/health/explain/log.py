@@ -27,9 +27,10 @@ _NUMBERED: Final = (
 _CHATTER: Final = re.compile(r"\[(?:INFO|DEBUG|TRACE|EVENT)\]")
 """Beginnings of the lines of CANN's log that report no failure."""
 _CHANGING: Final = re.compile(
-    r"\d{4}-\d\d-\d\d|\d\d:\d\d:\d\d[.,:\d]*|\(\d+\b|\[\d{1,5}\]|(?i:\bpid\W*\d+)"
+    r"\d{4}-\d\d-\d\d|\d\d:\d\d:\d\d[.,:\d]*|(?<=pid )\d+"
+    r"|(?<!ode is )(?<!ode is \[)(?<!ode=)(?<!ret=)(?<!err=)(?<!ode: )(?<!-)\b(?!\d{6}\b)\d+\b"
 )
-"""Dates, times and processes, in which lines differ that report the same."""
+"""Dates, times, processes and sizes, in which lines differ that report the same; no codes."""
 _BEFORE_WORDS: Final = re.compile(
     r"^(?:[\s:\])]|\[PID: ?\d+\]|\[?\d{4}-\d\d-\d\d[-\d:.]*\]?|Inner Error!)+"
 )
@@ -63,7 +64,7 @@ def look_up(text: str) -> list[Entry]:
 class Log:
     """Answers about the lines of a log that were read so far.
 
-    Lines that differ in dates and processes alone, as in a log of many ranks, count once.
+    Lines that differ in numbers alone which are no codes, as in a log of many ranks, count once.
 
     Attributes:
         is_typed: Whether a user typed the one line: each number in it is meant as a code.

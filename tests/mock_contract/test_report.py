@@ -96,6 +96,32 @@ call('aclrtResetDevice', 0); print(pyaclnn.mock.alive())
         ), result.stderr
 
 
+class TestWhatIsLeftAlive:
+    LEAKS = "call('aclInit', NULL); call('aclrtSetDevice', 0)\nfor _ in range({}): stream()\n"
+    END = "call('aclFinalize')\n"
+
+    def test_a_few_things_are_shown_one_by_one(self, programs: Programs) -> None:
+        result = programs.python(self.LEAKS.format(2) + self.END)
+        assert result.stderr.count("[alive-at-finalize]") == 3, result.stderr
+        assert result.stderr.count("created in aclrtCreateStream") == 2
+
+    def test_many_are_one_line_and_each_in_the_report(
+        self, programs: Programs, report: Path
+    ) -> None:
+        code = self.LEAKS.format(40) + self.END
+        result = programs.python(code, PYACLNN_MOCK_REPORT=str(report))
+        assert result.stderr == (
+            "simulated NPU: [alive-at-finalize] something is still alive at aclFinalize: "
+            "40 stream, 1 device (PYACLNN_MOCK_REPORT=FILE records each of them)\n"
+        )
+        assert len(report.read_text(encoding="utf-8").splitlines()) == 41
+
+    def test_a_strict_program_stops_at_the_first(self, programs: Programs) -> None:
+        result = programs.python(self.LEAKS.format(40) + self.END, PYACLNN_MOCK_STRICT="1")
+        assert -result.returncode == signal.SIGABRT
+        assert "created in aclrtCreateStream" in result.stderr
+
+
 class TestStrict:
     def test_stops_at_the_first_with_a_backtrace(self, programs: Programs) -> None:
         result = programs.python(TWICE + "print('went on')", PYACLNN_MOCK_STRICT="1")

@@ -184,6 +184,10 @@ class TestStopOnFailure:
             assert "its first failure: AI Core exception in aclnnRmsNormGrad" in text
             assert "launched in aclnnRmsNormGrad, called from " in text
 
+    def test_host_memory_is_there(self, stopped: npu.RmsNormGrad) -> None:
+        del stopped
+        npu.call("aclrtFreeHost", npu.pinned(64))
+
     def test_freeing_goes_on(self, stopped: npu.RmsNormGrad) -> None:
         npu.call("aclrtFree", stopped.memory.pop())
 

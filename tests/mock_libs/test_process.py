@@ -99,10 +99,11 @@ class TestVersions:
         assert lib.aclrtGetVersion(numbers, numbers + 1, numbers + 2) == 0
         assert list(numbers) == [1, 13, 0]
 
-    def test_package_version_says_that_it_is_simulated(self) -> None:
+    def test_package_version_is_that_of_the_release(self) -> None:
         version = ffi.new("aclCANNPackageVersion *")
         assert lib.aclsysGetCANNVersion(lib.ACL_PKG_NAME_CANN, version) == 0
-        assert ffi.string(version.version) == b"8.1.RC1.simulated"
+        assert ffi.string(version.version) == b"8.1.RC1"
+        assert ffi.string(version.patchVersion) == b""
 
     @pytest.mark.parametrize("name", [-1, 99])
     def test_no_such_package(self, name: int) -> None:

@@ -50,8 +50,14 @@ typedef enum aclrtCompareDataType {
     ACL_RT_SWITCH_INT64 = 1,
 } aclrtCompareDataType;
 
-/* Opaque here: its members are not described by these declarations. */
-typedef union aclrtStreamAttrValue aclrtStreamAttrValue;
+typedef union aclrtStreamAttrValue {
+    uint64_t failureMode;
+    uint32_t overflowSwitch;
+    uint32_t userCustomTag;
+    uint32_t cacheOpInfoSwitch;
+    uint32_t streamPriority;
+    uint32_t reserve[4];
+} aclrtStreamAttrValue;
 
 typedef void (*aclrtStreamStateCallback)(aclrtStream stream, aclrtStreamState state, void *args);
 

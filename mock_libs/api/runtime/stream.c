@@ -188,3 +188,55 @@ aclError aclrtGetStreamOverflowSwitch(aclrtStream stream, uint32_t *flag)
 {
     return overflow_switch(stream, flag, false);
 }
+
+/* Where a stream keeps an attribute of 32 bits, or NULL after mock_fail. */
+static uint32_t *attribute_of(struct stream *stream, aclrtStreamAttr attribute)
+{
+    switch ((int)attribute) {
+    case ACL_STREAM_ATTR_FLOAT_OVERFLOW_CHECK:
+        return &stream->overflow_switch;
+    case ACL_STREAM_ATTR_USER_CUSTOM_TAG:
+        return &stream->tag;
+    case ACL_STREAM_ATTR_CACHE_OP_INFO:
+        return &stream->cache_op_info;
+    case ACL_STREAM_ATTR_PRIORITY:
+        return &stream->priority;
+    default:
+        mock_fail(ACL_ERROR_RT_PARAM_INVALID, "stream attribute %d does not exist", (int)attribute);
+        return NULL;
+    }
+}
+
+aclError aclrtSetStreamAttribute(aclrtStream handle, aclrtStreamAttr attribute,
+                                 aclrtStreamAttrValue *value)
+{
+    if (attribute == ACL_STREAM_ATTR_FAILURE_MODE) {
+        return aclrtSetStreamFailureMode(handle, value->failureMode);
+    }
+    aclError status;
+    struct stream *stream = mock_stream_find(handle, true, &status);
+    uint32_t *kept = stream == NULL ? NULL : attribute_of(stream, attribute);
+    if (kept != NULL) {
+        *kept = value->reserve[0];
+    }
+    return stream != NULL && kept == NULL ? ACL_ERROR_RT_PARAM_INVALID : status;
+}
+
+aclError aclrtGetStreamAttribute(aclrtStream handle, aclrtStreamAttr attribute,
+                                 aclrtStreamAttrValue *value)
+{
+    aclError status;
+    struct stream *stream = mock_stream_find(handle, true, &status);
+    if (stream == NULL) {
+        return status;
+    }
+    if (attribute == ACL_STREAM_ATTR_FAILURE_MODE) {
+        value->failureMode = stream->stop_on_failure ? ACL_STOP_ON_FAILURE : ACL_CONTINUE_ON_FAILURE;
+        return ACL_SUCCESS;
+    }
+    const uint32_t *kept = attribute_of(stream, attribute);
+    if (kept != NULL) {
+        value->reserve[0] = *kept;
+    }
+    return kept == NULL ? ACL_ERROR_RT_PARAM_INVALID : ACL_SUCCESS;
+}

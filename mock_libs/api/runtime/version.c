@@ -22,11 +22,10 @@ aclError aclsysGetCANNVersion(aclCANNPackageName name, aclCANNPackageVersion *ve
     }
     memset(version, 0, sizeof *version);
     const struct mock_release *release = mock_release_current();
-    snprintf(version->version, sizeof version->version, "%s.simulated", release->version);
+    snprintf(version->version, sizeof version->version, "%s", release->version);
     snprintf(version->majorVersion, sizeof version->majorVersion, "%s", release->major);
     snprintf(version->minorVersion, sizeof version->minorVersion, "%s", release->minor);
     snprintf(version->releaseVersion, sizeof version->releaseVersion, "%s", release->rest);
-    snprintf(version->patchVersion, sizeof version->patchVersion, "simulated");
     return ACL_SUCCESS;
 }
 

@@ -88,10 +88,12 @@ static void report_addresses(void)
 void mock_live_objects_report(enum mock_rule rule)
 {
     at_end = rule;
+    mock_violations_begin();
     mock_handles_visit(report, NULL);
     mock_pinned_visit(report_host, NULL);
     mock_devices_visit(report_device);
     report_addresses();
+    mock_violations_end(rule);
 }
 
 static void unmark_handle(const struct mock_live_object *living, void *data)

@@ -16,7 +16,7 @@ struct stream {
     bool stuck; /* the scheduler found it blocked */
     bool given_up; /* the last wait for it ended without its work, at a limit or by a signal */
     int32_t id;
-    uint32_t flags, priority;
+    uint32_t flags, priority, tag, cache_op_info;
     struct task *first, *last;
     uint64_t submitted, executed;
     struct lane *lane; /* of the graph that captures it, or NULL */

@@ -175,6 +175,67 @@ static void stop(void)
     abort();
 }
 
+/* ---- many at once ------------------------------------------------------------------------- */
+
+enum { FEW = 3, KINDS = 24 };
+
+/* Records between mock_violations_begin and mock_violations_end: the first blocks, and how many there
+ * are of each kind of thing. */
+static struct {
+    bool open;
+    size_t count;
+    struct text *few[FEW];
+    struct {
+        const char *what;
+        size_t count;
+    } kinds[KINDS];
+} group;
+
+static void add_to_group(const struct violation *violation, struct text *text)
+{
+    size_t kind = 0;
+    while (kind < KINDS - 1 && group.kinds[kind].what != NULL &&
+           strcmp(group.kinds[kind].what, violation->what) != 0) {
+        kind++;
+    }
+    group.kinds[kind].what = violation->what;
+    group.kinds[kind].count++;
+    if (group.count < FEW && (group.few[group.count] = malloc(sizeof *text)) != NULL) {
+        *group.few[group.count] = *text;
+    }
+    group.count++;
+}
+
+void mock_violations_begin(void)
+{
+    pthread_mutex_lock(&mock_violation_lock);
+    memset(&group, 0, sizeof group);
+    group.open = true;
+    pthread_mutex_unlock(&mock_violation_lock);
+}
+
+void mock_violations_end(unsigned rule)
+{
+    struct text line = {.length = 0};
+    pthread_mutex_lock(&mock_violation_lock);
+    group.open = false;
+    for (size_t i = 0; i < FEW; i++) {
+        if (group.few[i] != NULL && group.count <= FEW) {
+            write_all(STDERR_FILENO, group.few[i]);
+        }
+        free(group.few[i]);
+    }
+    if (group.count > FEW) {
+        add(&line, "simulated NPU: [%s] %s: ", mock_rules[rule].id, mock_rules[rule].title);
+        for (size_t i = 0; i < KINDS && group.kinds[i].what != NULL; i++) {
+            add(&line, "%s%zu %s", i == 0 ? "" : ", ", group.kinds[i].count, group.kinds[i].what);
+        }
+        add(&line, " (PYACLNN_MOCK_REPORT=FILE records each of them)\n");
+        write_all(STDERR_FILENO, &line);
+    }
+    pthread_mutex_unlock(&mock_violation_lock);
+}
+
 static void record(const struct violation *violation)
 {
     struct text *text = mock_rule_allowed(violation->rule) ? NULL : malloc(sizeof *text);
@@ -191,10 +252,14 @@ static void record(const struct violation *violation)
     write_report(text);
     const bool strict = mock_is_strict();
     const size_t number = ++shown[violation->rule];
-    if (number <= MAX_SHOWN || strict) {
+    if (number <= MAX_SHOWN || strict || group.open) {
         text->length = 0;
-        as_block(text, violation, number == MAX_SHOWN && !strict);
-        write_all(STDERR_FILENO, text);
+        as_block(text, violation, number == MAX_SHOWN && !strict && !group.open);
+        if (group.open && !strict) {
+            add_to_group(violation, text);
+        } else {
+            write_all(STDERR_FILENO, text);
+        }
     }
     pthread_mutex_unlock(&mock_violation_lock);
     free(text);

@@ -25,6 +25,11 @@ void mock_violate_object(unsigned rule, enum mock_kind kind, const void *handle,
  * breaks no rule. */
 void mock_violate_handle(const void *handle, enum mock_kind kind, bool destroying);
 
+/* Records of one kind of which there may be many, such as of all that is alive: on stderr they appear
+ * at the end, and where they are more than a few, as one line of their numbers. */
+void mock_violations_begin(void);
+void mock_violations_end(unsigned rule);
+
 #pragma GCC visibility push(default) /* used by the libraries of a release */
 
 size_t mock_violation_count(void);

@@ -30,6 +30,23 @@ void test_what_is_asked_of_streams()
     OK(aclrtSynchronizeStream(standard));
     EXPECT(standard != nullptr && standard != plain && aclrtDestroyStream(nullptr) == 100000);
     EXPECT(aclrtStreamGetPriority(plain, nullptr) == 100000);
+    aclrtStreamAttrValue value = {};
+    for (const uint32_t kept : {2u, 3u, 4u, 5u}) {
+        value.reserve[0] = 10 + kept;
+        OK(aclrtSetStreamAttribute(made, static_cast<aclrtStreamAttr>(kept), &value));
+        value.reserve[0] = 0;
+        OK(aclrtGetStreamAttribute(made, static_cast<aclrtStreamAttr>(kept), &value));
+        EXPECT(value.reserve[0] == 10 + kept);
+    }
+    OK(aclrtStreamGetPriority(made, &priority));
+    EXPECT(priority == 15);
+    value.failureMode = 1;
+    OK(aclrtSetStreamAttribute(plain, ACL_STREAM_ATTR_FAILURE_MODE, &value));
+    value.failureMode = 0;
+    OK(aclrtGetStreamAttribute(plain, ACL_STREAM_ATTR_FAILURE_MODE, &value));
+    EXPECT(value.failureMode == 1);
+    EXPECT(aclrtSetStreamAttribute(plain, static_cast<aclrtStreamAttr>(6), &value) == 107000);
+    EXPECT(aclrtSetStreamAttribute(plain, ACL_STREAM_ATTR_PRIORITY, nullptr) == 100000);
     OK(aclrtDestroyStream(plain));
     OK(aclrtDestroyStream(made));
 }

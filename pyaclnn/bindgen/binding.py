@@ -13,6 +13,7 @@ is written by hand, calls them all.
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 import cffi
@@ -43,6 +44,7 @@ _BY_HAND = (
 )
 """The C that is written by hand, in an order that compiles."""
 
+_NAME = re.compile(r"^typedef[^{]*?\(\*(\w+)\)\(|(\w+);$|^(?:struct|union) (\w+)")
 _IN_PYTHON = (
     # Calls phase 1 where the machine's calling convention is not known.
     (
@@ -72,7 +74,11 @@ def write_binding(declarations: Declarations, sources: Path, output: Path) -> No
     """
     # A trampoline cannot forward "...": a variadic function is for C programs only.
     bound = BOUND - {"operators"}
-    functions = [f for f in declarations.functions if f.library in bound and not f.variadic]
+    functions = [
+        f
+        for f in declarations.functions
+        if f.library in bound and not f.variadic and not f.listed and f.until is None
+    ]
     ffi = cffi.FFI()
     ffi.cdef("\n".join(_cdef(declarations, functions, sources)))
     source = "\n".join(_source(declarations, functions, sources))
@@ -81,12 +87,25 @@ def write_binding(declarations: Declarations, sources: Path, output: Path) -> No
 
 
 def _cdef(declarations: Declarations, functions: list[Function], sources: Path) -> Iterator[str]:
-    yield from declarations.types
-    yield from (f"#define {c.name} {c.value}" for c in declarations.constants)
+    yield from _types(declarations)
+    listed = declarations.listed
+    yield from (
+        f"#define {c.name} {c.value}" for c in declarations.constants if c.name not in listed
+    )
     yield from (f"{f.signature(f.name)};" for f in functions)
     yield (sources / "loader.h").read_text(encoding="utf-8")
     yield (sources / "launcher.h").read_text(encoding="utf-8")
     yield from (f'extern "Python" {declared}' for declared in _IN_PYTHON)
+
+
+def _types(declarations: Declarations) -> Iterator[str]:
+    """Write the types that Python can name; of the table's, enumerators cost more than the rest."""
+    for text in declarations.types:
+        found = _NAME.search(text)
+        name = found and next(filter(None, found.groups()))
+        header = declarations.listed.get(name or "")
+        if header is None or header.startswith("acl/"):
+            yield text if header is None else re.sub(r"enum\b[^}]*\}", "int", text)
 
 
 def _source(declarations: Declarations, functions: list[Function], sources: Path) -> Iterator[str]:

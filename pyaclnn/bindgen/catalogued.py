@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Declarations and headers made of the table of all operators.
+"""Declarations and headers made of tables: that of all operators, and that of the C interface.
 
-The build reads the table by its file: it runs before the package can be imported.
+The build reads the tables by their files: it runs before the package can be imported.
 """
 
 from __future__ import annotations
 
 import itertools
+import re
 import runpy
 import shutil
 from typing import TYPE_CHECKING, Any
@@ -22,9 +23,12 @@ __all__ = [
     "RELEASE_HEADER",
     "TAIL",
     "headers_of",
+    "listed_headers",
     "phases",
+    "read_interface",
     "read_table",
     "release_header",
+    "write_declared",
     "write_headers",
 ]
 
@@ -63,6 +67,12 @@ def read_table(catalogue: Path) -> list[Function]:
     return [function for entry in entries for function in phases(entry)]
 
 
+def read_interface(interface: Path) -> tuple[Any, ...]:
+    """Read the table of the C interface, ``pyaclnn/facts/interface.py``; its rows."""
+    rows: tuple[Any, ...] = runpy.run_path(str(interface), run_name="interface")["interface"]()
+    return rows
+
+
 def phases(entry: Any) -> Iterator[Function]:
     """Declare the two phases of an operator.
 
@@ -77,6 +87,21 @@ def phases(entry: Any) -> Iterator[Function]:
     phase_1 = f"{entry.name}GetWorkspaceSize"
     yield Function(phase_1, "aclnnStatus", (*given, *TAIL), *place, entry.note, entry.area)
     yield Function(entry.name, "aclnnStatus", PHASE_2, *place, area=entry.area)
+
+
+def write_declared(include: Path, rows: Iterable[Any], output: Path) -> None:
+    """Write the headers that are written by hand, completed from the table of the C interface.
+
+    Args:
+        include: The headers that are written by hand; they are copied.
+        rows: The table.
+        output: The folder to make.
+    """
+    shutil.copytree(include, output)
+    for header, text in listed_headers(rows).items():
+        (output / header).parent.mkdir(parents=True, exist_ok=True)
+        with (output / header).open("a", encoding="utf-8") as file:
+            file.write(f"\n{text}")
 
 
 def write_headers(include: Path, functions: Iterable[Function], output: Path) -> None:
@@ -97,7 +122,7 @@ def write_headers(include: Path, functions: Iterable[Function], output: Path) ->
     )
     with (output / _STUBS).open("a", encoding="utf-8") as file:
         file.writelines(_chosen())
-    newer = _by_header(function for function in functions if _is_newer(function))
+    newer = _by_header(f for f in functions if _is_newer(f) and not f.listed)
     for header, declared in newer.items():
         # The guard of the header ends before this.
         with (output / header).open("a", encoding="utf-8") as file:
@@ -119,6 +144,56 @@ def headers_of(functions: Iterable[Function]) -> dict[str, str]:
         + "".join(_newer([function for function in declared if _is_newer(function)]))
         for header, declared in _by_header(functions).items()
     }
+
+
+def listed_headers(rows: Iterable[Any]) -> dict[str, str]:
+    """Write the headers of the C interface, or what they have behind the part written by hand.
+
+    Args:
+        rows: Each a ``pyaclnn.facts.interface.Row``, of whichever import.
+
+    Returns:
+        The text by the path below the include folder.
+    """
+    by_header: dict[str, list[Any]] = {}
+    for row in rows:
+        by_header.setdefault(row.header, []).append(row)
+    return {header: "\n".join(_listed(header, own)) + "\n" for header, own in by_header.items()}
+
+
+def _listed(header: str, rows: list[Any]) -> Iterator[str]:
+    # By a guard of its own: the part written by hand may include headers that include this one.
+    guard = f"ACL_LISTED_{re.sub(r'[^A-Z0-9]', '_', header.upper())}"
+    yield f"#ifndef {guard}\n#define {guard}"
+    includes = [row.text for row in rows if row.text.startswith("#include")]
+    yield from ['#include "acl/acl_stubs.h"', *includes]
+    yield '#ifdef __cplusplus\nextern "C" {\n#endif'
+    rest = rows[len(includes) :]
+    for (since, until), group in itertools.groupby(rest, lambda row: (row.since, row.until)):
+        yield from _limited(since, until, [_declaration(row) for row in group])
+    yield "#ifdef __cplusplus\n}\n#endif"
+    functions = [
+        Function(row.function, "", (), False, header, row.since) for row in rows if row.function
+    ]
+    yield "".join(_newer([function for function in functions if _is_newer(function)])) + "#endif"
+
+
+def _declaration(row: Any) -> str:
+    if row.function:
+        return f"ACL_FUNC_VISIBILITY {row.text};"
+    return row.text if row.text.startswith(("#", "static ")) else f"{row.text};"
+
+
+def _limited(since: str, until: str | None, lines: list[str]) -> Iterator[str]:
+    """Put lines between the directives that keep them to some releases."""
+    conditions = []
+    if since != next(iter(RELEASES)):
+        conditions.append(f"ACL_STUBS_CANN >= {RELEASES[since].headers}")
+    if until:
+        conditions.append(f"ACL_STUBS_CANN < {RELEASES[until].headers}")
+    yield from [f"#if {' && '.join(conditions)}"] if conditions else []
+    yield from lines
+    yield from ["#endif"] if conditions else []
 
 
 def _by_header(functions: Iterable[Function]) -> dict[str, list[Function]]:
@@ -166,17 +241,13 @@ def _newer(functions: list[Function]) -> Iterator[str]:
 
 def _header(functions: list[Function]) -> Iterator[str]:
     yield _TOP
-    oldest = next(iter(RELEASES))
     for (since, until), declared in _by_releases(functions).items():
-        conditions = [f"ACL_STUBS_CANN >= {RELEASES[since].headers}"] if since != oldest else []
-        conditions += [f"ACL_STUBS_CANN < {RELEASES[until].headers}"] if until else []
-        if conditions:
-            yield f"#if {' && '.join(conditions)}"
-        for function in declared:
-            note = f"/* {function.note} */\n" if function.note else ""
-            yield f"{note}ACL_STUBS_OPERATOR {function.signature(function.name)};"
-        if conditions:
-            yield "#endif"
+        yield from _limited(since, until, [_of_operator(function) for function in declared])
+
+
+def _of_operator(function: Function) -> str:
+    note = f"/* {function.note} */\n" if function.note else ""
+    return f"{note}ACL_STUBS_OPERATOR {function.signature(function.name)};"
 
 
 def _by_releases(functions: list[Function]) -> dict[tuple[str, str | None], list[Function]]:

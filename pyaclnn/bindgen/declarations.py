@@ -4,13 +4,17 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 __all__ = [
     "BOUND",
-    "FOLDERS",
     "GENERATED",
+    "HOST",
     "RELEASES",
     "CParameter",
     "Constant",
@@ -57,20 +61,29 @@ _LIBRARY_OF = {
     "acl/acl_mdl.h": "graph",
     "acl/acl_op.h": "graph",
     "acl/acl_op_compiler.h": "graph",
+    "acl/acl_dump.h": "ascend_dump",
+    "acl/acl_prof.h": "msprofiler",
+    "acl/acl_tdt.h": "acl_tdt_channel",
+    "acl/acl_tdt_queue.h": "acl_tdt_queue",
+    "acl/ops/acl_cblas.h": "acl_cblas",
+    "acl/ops/acl_fv.h": "acl_retr",
     "aclnn/": "base",
     "opdev/": "base",
     "nnopbase/": "packages",
     "aclnnop/": "operators",
     "graph/": "ge",
     "hccl/": "collectives",
+    "hcomm": "hcomm",
+    "mstx/": "inline",
     "profiling/": "tasks",
     "runtime/": "tasks",
 }
-"""A header, or the folder of the rest -> the kind of library that provides its functions."""
+"""The beginning of a header's path -> the kind of library that provides its functions, the longest
+beginning of all; a kind that Python does not call may be the library's own name."""
 BOUND = frozenset({"runtime", "base", "operators"})
 """The kinds of library that Python calls; the others are there for programs that link them."""
-FOLDERS = tuple(path for path in _LIBRARY_OF if path.endswith("/"))
-"""The folders of CANN's host API."""
+HOST = tuple(_LIBRARY_OF)
+"""Beginnings of the paths of the headers of CANN's host API."""
 _PHASE_1_SUFFIX = "GetWorkspaceSize"
 
 
@@ -101,6 +114,7 @@ class Function:
         until: The first later one that does not declare it any more, or None.
         note: A remark for callers, for a generated header; or empty.
         area: The area of an operator, such as ``nn``; or empty.
+        listed: Whether the table of the C interface declares it, and no header written by hand.
     """
 
     name: str
@@ -112,12 +126,14 @@ class Function:
     until: str | None = None
     note: str = ""
     area: str = ""
+    listed: bool = False
 
     @property
     def library(self) -> str:
         """The kind of library that exports the symbol, such as ``runtime``."""
-        folder = f"{self.header.split('/', 1)[0]}/"
-        return _LIBRARY_OF.get(self.header, _LIBRARY_OF[folder])
+        if self.listed and self.header.startswith("aclnnop/"):
+            return "base"  # no operator: it has one phase
+        return _LIBRARY_OF[max(filter(self.header.startswith, HOST), key=len)]
 
     @property
     def operator(self) -> str | None:
@@ -157,9 +173,11 @@ class Declarations:
         types: C text of every type declaration, in an order that compiles.
         functions: Every function, in the order of declaration.
         constants: Every macro with a numeric value.
+        listed: What the table of the C interface declares: its name -> its header.
     """
 
     headers: tuple[str, ...]
     types: tuple[str, ...]
     functions: tuple[Function, ...]
     constants: tuple[Constant, ...]
+    listed: Mapping[str, str] = field(default_factory=dict)

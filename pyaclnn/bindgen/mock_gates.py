@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Gates of the functions that the mock libraries export, operators excepted.
 
-The functions are written, or generated, under their own names. A header of macros turns these into
-internal names, and the exported symbol is a wrapper that passes through one gate. The gate counts
-the call, injects faults, records the caller, refuses NULL and device addresses, and takes the lock.
-The table ``entry_points.tsv`` lists for each function whether it runs under the lock, and which of
-its pointers may not be NULL. Operators need no gates: all their calls arrive at one function.
+The functions are written under their own names. A header of macros turns these into internal names,
+and the exported symbol is a wrapper that passes through one gate. The gate counts the call, injects
+faults, records the caller, refuses NULL and device addresses, and takes the lock. The table
+``entry_points.tsv`` lists the functions that are written, whether each runs under the lock, and
+which of its pointers may not be NULL. A function without a row refuses; it is a line of another
+table, for stubs of a few bytes. Operators need no gates: all their calls arrive at one function.
 """
 
 from __future__ import annotations
@@ -24,20 +25,22 @@ if TYPE_CHECKING:
 
 __all__ = [
     "LIBRARIES",
-    "NOTHING",
-    "REFUSALS",
-    "STATUS",
     "exported",
     "write_gates",
 ]
 
-LIBRARIES = ("runtime", "base", "packages", "graph", "tasks", "ge", "collectives")
+LIBRARIES = (
+    *("runtime", "base", "packages", "graph", "tasks", "ge", "collectives", "msprofiler"),
+    *("ascend_dump", "acl_tdt_channel", "acl_tdt_queue", "hcomm", "acl_cblas", "acl_retr"),
+)
 """The kinds of library that the simulated NPU has, but for that of operators."""
-REFUSALS = "mock_refusals"
-"""The section of the functions that refuse."""
-STATUS = frozenset({"aclError", "aclnnStatus", "HcclResult", "int32_t", "rtError_t"})
+_TOGETHER = {"runtime": ("runtime", "graph"), "base": ("base", "packages")}
+"""The kinds that are one library in a release, by the first of them."""
+_STATUS = frozenset(
+    {"aclError", "aclnnStatus", "HcclResult", "HcommResult", "HccnResult", "int32_t", "rtError_t"}
+)
 """The result types that report failure by a code."""
-NOTHING = {
+_NOTHING = {
     "aclDataType": "ACL_DT_UNDEFINED",
     "aclFormat": "ACL_FORMAT_UNDEFINED",
     "aclComplex64": "(aclComplex64){0}",
@@ -72,11 +75,13 @@ class EntryPoint:
 
     Attributes:
         locked: The function runs under the lock.
+        refuses: It does nothing but refuse, and is written because a stub would not do.
         required: The names of the parameters that may not be NULL, or not 0.
         host: Those of type ``void *`` that must point to host memory.
     """
 
     locked: bool = False
+    refuses: bool = False
     required: frozenset[str] = frozenset()
     host: frozenset[str] = frozenset()
 
@@ -85,12 +90,13 @@ def read_entry_points(table: Path, functions: Iterable[Function]) -> dict[str, E
     """Read the preconditions of functions.
 
     Args:
-        table: The file, a function a line: its name, ``lock`` or ``-``, and the parameters that may
-            not be NULL or 0, or ``-``. ``@host`` marks a ``void *`` that must point to host memory.
+        table: The file, a function a line: its name, ``lock``, ``refuses`` or ``-``, and the
+            parameters that may not be NULL or 0, or ``-``. ``@host`` marks a ``void *`` that must
+            point to host memory.
         functions: The declared functions.
 
     Returns:
-        A function's name -> its preconditions, if it has any.
+        A function's name -> its preconditions, if it is written.
 
     Raises:
         ValueError: A row names an unknown function or parameter, or a function has two rows.
@@ -108,12 +114,12 @@ def read_entry_points(table: Path, functions: Iterable[Function]) -> dict[str, E
         if unknown := required - {parameter.name for parameter in function.parameters}:
             message = f"{table.name}: {name} has no parameter {', '.join(sorted(unknown))}"
             raise ValueError(message)
-        entry_points[name] = EntryPoint(lock == "lock", required, host)
+        entry_points[name] = EntryPoint(lock == "lock", lock == "refuses", required, host)
     return entry_points
 
 
 def write_gates(declarations: Declarations, table: Path, output: Path) -> None:
-    """Write, for each library, the header of internal names and the gates of each release.
+    """Write each library's header of internal names, and each release's gates and refusals.
 
     The names are those of the newest release: what is compiled with them serves all, and the
     functions behind the gates are listed in a table for each library.
@@ -128,17 +134,35 @@ def write_gates(declarations: Declarations, table: Path, output: Path) -> None:
     work = [GENERATED, *(f'#include "{h}"' for h in declarations.headers)]
     for library in LIBRARIES:
         functions = exported(declarations.functions, library, newest)
-        renames = [GENERATED, *(f"#define {f.name} impl_{f.name}" for f in functions)]
+        numbers = {f.name: i for i, f in enumerate(f for f in functions if f.name in entry_points)}
+        renames = [GENERATED, *(f"#define {name} impl_{name}" for name in numbers)]
         (output / f"{library}_names.h").write_text("\n".join(renames) + "\n", encoding="utf-8")
-        numbers = {function.name: number for number, function in enumerate(functions)}
-        work.append(f'\n__attribute__((visibility("default"))) {_table_of(library)} = {{')
-        work += [f"    (void (*)(void))impl_{name}," for name in numbers] + ["};"]
+        if numbers:
+            work.append(f'\n__attribute__((visibility("default"))) {_table_of(library)} = {{')
+            work += [f"    (void (*)(void))impl_{name}," for name in numbers] + ["};"]
         for release in RELEASES:
             functions = exported(declarations.functions, library, release)
-            text = "\n".join(_gates(declarations, functions, library, numbers, entry_points))
+            written = [f for f in functions if f.name in entry_points]
+            text = "\n".join(_gates(declarations, written, library, numbers, entry_points))
             path = output / f"{library}_gates_{release}.c"
             path.write_text(text + "\n", encoding="utf-8")
+            lines = _refusals(declarations.functions, library, release, entry_points)
+            path = output / f"{library}_refusals_{release}.inc"
+            path.write_text("\n".join(lines) + "\n", encoding="utf-8")
     (output / "work.c").write_text("\n".join(work) + "\n", encoding="utf-8")
+
+
+def _refusals(
+    functions: Iterable[Function], library: str, release: str, written: Iterable[str]
+) -> Iterator[str]:
+    """Write a line for each function that refuses: its name, and a letter for what it answers."""
+    yield GENERATED
+    for kind in _TOGETHER.get(library, (library,)):
+        for f in exported(functions, kind, release):
+            if f.name not in written:
+                undefined = "UNDEFINED" in _NOTHING.get(f.returns, "")
+                answer = "s" if f.returns in _STATUS else "-" if undefined else "0"
+                yield f'REFUSES({f.name}, "{answer}")'
 
 
 def _table_of(library: str) -> str:
@@ -157,13 +181,16 @@ def _gates(
     yield '#include "gate.h"'
     yield '#include "registry.h"'
     yield from (f"#undef {f.name}" for f in functions)
+    if not functions:
+        return
     handles = set(_INCOMPLETE.findall("\n".join(declarations.types)))
     yield f"\nextern {_table_of(library)};"
     yield "\nstatic struct mock_function functions[] = {"
     for f in functions:
         flags = {
-            "status": f.returns in STATUS,
-            "locked": entry_points.get(f.name, EntryPoint()).locked,
+            "status": f.returns in _STATUS,
+            "locked": entry_points[f.name].locked,
+            "refuses": entry_points[f.name].refuses,
         }
         texts = "".join(f".{flag} = true, " for flag, value in flags.items() if value)
         yield f'    {{.name = "{f.name}", {texts}.number = {numbers[f.name]}}},'
@@ -174,7 +201,7 @@ def _gates(
     yield "\n__attribute__((destructor)) static void drop(void)\n{"
     yield "    mock_functions_unregister(functions);\n}"
     for index, function in enumerate(functions):
-        yield from _gate(index, function, handles, entry_points.get(function.name, EntryPoint()))
+        yield from _gate(index, function, handles, entry_points[function.name])
 
 
 def _gate(
@@ -195,14 +222,14 @@ def _gate(
     caller = "__builtin_return_address(0)"
     opened = f"mock_gate_open(&frame, &functions[{index}], {arguments}, {count}, {caller})"
     yield f"    if ({opened}) {{"
-    if function.returns in STATUS:
+    if function.returns in _STATUS:
         yield f"        return ({function.returns})frame.code;\n    }}"
         yield f"    return ({function.returns})mock_gate_close(&frame, (int){call});\n}}"
     elif function.returns == "void":
         yield "        return;\n    }"
         yield f"    {call};\n    mock_gate_close(&frame, 0);\n}}"
     else:
-        yield f"        return {NOTHING.get(function.returns, '0')};\n    }}"
+        yield f"        return {_NOTHING.get(function.returns, '0')};\n    }}"
         yield f"    {function.returns} result = {call};"
         yield "    mock_gate_close(&frame, 0);\n    return result;\n}"
 

@@ -10,16 +10,17 @@ from __future__ import annotations
 import copy
 import io
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pcpp.preprocessor import Action, OutputDirective, Preprocessor
 from pycparser import c_ast, c_generator, c_parser
 
-from .declarations import FOLDERS, RELEASES, Constant, CParameter, Declarations, Function
+from .declarations import HOST, RELEASES, Constant, CParameter, Declarations, Function
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
 __all__ = ["HeaderError", "find_headers", "read"]
 
@@ -69,19 +70,20 @@ class _HeaderPreprocessor(Preprocessor):  # type: ignore[misc]  # pcpp ships no 
 
 def find_headers(include: Path) -> tuple[str, ...]:
     """Every C header of CANN's host API below an include folder, sorted, relative to it."""
-    found = (path for folder in FOLDERS for path in (include / folder).rglob("*.h"))
-    return tuple(sorted(path.relative_to(include).as_posix() for path in found))
+    found = (path.relative_to(include).as_posix() for path in include.rglob("*.h"))
+    return tuple(sorted(header for header in found if header.startswith(HOST)))
 
 
-def read(include: Path) -> Declarations:
+def read(include: Path, listed: Mapping[str, str] | None = None) -> Declarations:
     """Read every header below a folder.
 
     Args:
         include: An include folder that holds ``acl/``, ``aclnn/`` and ``aclnnop/``.
+        listed: What the table of the C interface declares: its name -> its header.
 
     Returns:
-        The declarations of the newest version, each function marked with the first version
-        that has it.
+        The types and constants of the newest version, and the functions of all, each marked with
+        the first version that has it, and the first later one that does not.
 
     Raises:
         HeaderError: A header cannot be preprocessed or parsed.
@@ -89,16 +91,28 @@ def read(include: Path) -> Declarations:
     headers = find_headers(include)
     if not headers:
         raise HeaderError(f"no header below {include}")
-    since: dict[str, str] = {}
+    found: dict[str, Function] = {}
+    known = listed or {}
     for release in RELEASES.values():
         tree, macros = _parse(include, headers, release.headers)
-        for function in _functions(tree, include, since={}):
-            since.setdefault(function.name, release.name)
+        here = {function.name: function for function in _functions(tree, include, release.name)}
+        gone = {
+            name: function if function.until else replace(function, until=release.name)
+            for name, function in found.items()
+            if name not in here
+        }
+        since = {name: found[name].since for name in here if name in found}
+        kept = {
+            name: replace(f, since=since.get(name, f.since), listed=name in known)
+            for name, f in here.items()
+        }
+        found = {**kept, **gone}
     return Declarations(
         headers=headers,
         types=tuple(_types(tree)),
-        functions=tuple(_functions(tree, include, since)),
+        functions=tuple(found.values()),
         constants=tuple(macros),
+        listed=known,
     )
 
 
@@ -144,8 +158,7 @@ def _types(tree: c_ast.FileAST) -> Iterator[str]:
             yield f"{generator.visit(node)};"
 
 
-def _functions(tree: c_ast.FileAST, include: Path, since: dict[str, str]) -> Iterator[Function]:
-    newest = next(reversed(RELEASES))
+def _functions(tree: c_ast.FileAST, include: Path, release: str) -> Iterator[Function]:
     for node in _declared(tree):
         if isinstance(node, c_ast.Decl) and isinstance(node.type, c_ast.FuncDecl):
             arguments = node.type.args.params if node.type.args else []
@@ -156,7 +169,7 @@ def _functions(tree: c_ast.FileAST, include: Path, since: dict[str, str]) -> Ite
                 parameters=tuple(CParameter(_type_text(p.type), p.name) for p in named),
                 variadic=any(isinstance(p, c_ast.EllipsisParam) for p in arguments),
                 header=_relative(node.coord.file, include),
-                since=since.get(node.name, newest),
+                since=release,
             )
 
 

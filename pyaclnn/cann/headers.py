@@ -20,7 +20,15 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-__all__ = ["LARGEST", "Declaration", "Header", "declared_in", "no_header", "read_header"]
+__all__ = [
+    "LARGEST",
+    "Declaration",
+    "Header",
+    "declared_in",
+    "no_header",
+    "parameter_types",
+    "read_header",
+]
 
 _BLANK: Final = re.compile(
     r"""/\*.*?\*/ | //[^\n]* | ("(?:[^"\\\n]|\\.)*") | ^[ \t]*\#(?:[^\n\\]|\\.|\\\n)*""",
@@ -170,6 +178,12 @@ def _limited_parts(text: str) -> Iterator[tuple[int, int, _Limits]]:
                 yield start, match.start(), limits
             if match[4]:
                 opened.append((match.end(), None))
+
+
+def parameter_types(text: str) -> tuple[str, ...]:
+    """Return the C types of a list of parameters; empty if one of them is not understood."""
+    pairs, _ = _parameters(text)
+    return tuple(kind for kind, _ in pairs)
 
 
 def _parameters(text: str) -> tuple[list[tuple[str, str]], str | None]:

@@ -8,6 +8,7 @@ PYACLNN_BACKEND, else it is an installed CANN. The simulated NPU is never chosen
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, cast
 
@@ -44,6 +45,16 @@ _PACKAGES: Final = {
     "operators": "the operator package for this chip (libopapi.so, or libopapi_*.so since 8.5)",
 }
 """The package that installs the libraries of each group."""
+
+_BESIDE: Final = {
+    "graph": ("acl_mdl", "acl_op_executor", "acl_op_compiler"),
+    "tasks": ("runtime", "profapi"),
+    "collectives": ("hccl",),
+}
+"""Kind of functions that a program seldom calls -> their libraries, if not the kind's own."""
+
+_TYPE: Final = re.compile(r"((?:^|[(,]) *(?:const )?)(\w+)( ?\*)?(?= |[,)(])")
+"""A type in a function's type, behind what is before it, and whether it is a pointer's."""
 
 _lock = reentrant_lock()
 _loaded: Loaded | None = None
@@ -142,7 +153,7 @@ def function(name: str) -> Callable[..., Any]:
         loaded = _current()
         if declared.library == "operators":  # what was loaded just now may declare it itself
             declared = signature(name, loaded.operator_headers) or declared
-        for path in loaded.info.files[declared.library]:
+        for path in _files(declared, loaded.info):
             library = loaded.open(path)
             found = None if library is None else _resolve(declared, library)
             if found is not None:
@@ -189,19 +200,39 @@ def open_library(path: Path) -> Library:
     return Library(path, library)
 
 
+def _files(declared: Signature, info: Backend) -> list[Path]:
+    """List the libraries that may have a function, best first."""
+    kind = declared.library
+    others = [info.directory / f"lib{name}.so" for name in _BESIDE.get(kind, (kind,))]
+    return [*info.files[kind]] if kind in info.files else [*others, *info.files["runtime"]]
+
+
 def _resolve(declared: Signature, library: CData) -> Callable[..., Any] | None:
     name = declared.name.encode()
-    if declared.library != "operators":
+    if declared.library != "operators" and not declared.text:
         return getattr(lib, declared.name) if lib.binding_resolve(name, library) == 1 else None
-    # The functions of operators are not compiled into the binding.
+    # The functions of operators and of the table are not compiled into the binding.
     address = lib.binding_symbol(library, name)
-    return None if address == ffi.NULL else cast("Any", ffi.cast(declared.c_type, address))
+    if address == ffi.NULL:
+        return None
+    found: Any = ffi.cast(_TYPE.sub(_known, declared.c_type), address)
+    return cast("Callable[..., Any]", found)
+
+
+def _known(found: re.Match[str]) -> str:
+    """Return a type in a function's type; what the binding does not know is an address."""
+    before, name, pointer = found.groups("")
+    try:
+        ffi.typeof(name)
+    except Exception:  # noqa: BLE001  # the binding's class of errors is ffi's own
+        return f"{before}{'void' if pointer else 'uintptr_t'}{pointer}"
+    return found[0]
 
 
 def _missing(signature: Signature, loaded: Loaded) -> MissingSymbolError:
     files = [
         (str(path), loaded.refused.get(path, "does not have it"))
-        for path in loaded.info.files[signature.library]
+        for path in _files(signature, loaded.info)
     ]
     lines = [
         f"{signature.name} is not in the loaded libraries ({loaded.info.name}). Searched:",
@@ -223,7 +254,8 @@ def _why_missing(signature: Signature, loaded: Loaded) -> str:
         if signature.library == "operators" and own_headers().find(signature.name) is None:
             return "the simulated NPU does not have this operator."
         return "the simulated NPU has it, so these libraries are not complete: install them again."
-    return f"an older CANN does not have it, nor does one without {_PACKAGES[signature.library]}."
+    package = _PACKAGES.get(signature.library, _PACKAGES["base"])
+    return f"an older CANN does not have it, nor does one without {package}."
 
 
 def _current() -> Loaded:

@@ -20,6 +20,7 @@ from pyaclnn._binding import ffi, lib
 from pyaclnn.cann.library import declaration, function
 from pyaclnn.cann.signatures import signatures
 from pyaclnn.cann.trace import traced, tracing
+from pyaclnn.facts.interface import constants, functions
 
 __all__ = ["NULL", "Pointer", "address_of", "ffi", "is_pointer", "pointer_to"]
 
@@ -39,7 +40,8 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*__all__, *signatures(), *(n for n in dir(lib) if n.startswith("ACL"))})
+    ours = (n for n in (*dir(lib), *constants()) if n.startswith("ACL"))
+    return sorted({*__all__, *signatures(), *functions(), *ours})
 
 
 def _function(name: str) -> Any:
@@ -48,12 +50,14 @@ def _function(name: str) -> Any:
         raise _nothing(name)
     found = function(name)
     # Python calls it by its address, without the binding.
-    return traced(declared, found) if tracing() and declared.library == "operators" else found
+    return traced(declared, found) if tracing() and not hasattr(lib, name) else found
 
 
 def _constant(name: str) -> Any:
     if name in dir(lib):
         return getattr(lib, name)
+    if name in constants():
+        return constants()[name]
     raise _nothing(name)
 
 

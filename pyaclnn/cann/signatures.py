@@ -4,19 +4,22 @@
 The functions of the runtime and of the base library are those of the compiled binding. Operators
 are read from headers on demand: those of the installation whose libraries are open,
 else those written for this project; an operator without a header is a line of the table of all
-operators, of which compilers have their headers too.
+operators, of which compilers have their headers too. Other functions that no header here is written
+for are rows of the table of the C interface.
 """
 
 from __future__ import annotations
 
 import functools
 import itertools
+import re
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pyaclnn._binding import ffi, lib
 from pyaclnn.base.files import read_file
 from pyaclnn.base.locks import cached_property
-from pyaclnn.cann.headers import LARGEST, declared_in, no_header, read_header
+from pyaclnn.cann.headers import LARGEST, declared_in, no_header, parameter_types, read_header
+from pyaclnn.facts.interface import functions
 from pyaclnn.facts.operators.catalogue import catalogue
 from pyaclnn.facts.releases import RELEASES, has
 
@@ -32,6 +35,7 @@ __all__ = [
     "PHASE_1",
     "OperatorHeaders",
     "Signature",
+    "listed",
     "own_headers",
     "read_operators",
     "signature",
@@ -63,6 +67,7 @@ class Signature(NamedTuple):
         types: Their C types, e.g. ``const aclTensor *``; of operators only.
         returns: The C type of its result; of operators only.
         until: The first later CANN version that does not have it any more, or None.
+        text: Its C text, if it is a row of the table of the C interface.
     """
 
     name: str
@@ -73,6 +78,7 @@ class Signature(NamedTuple):
     types: tuple[str, ...] = ()
     returns: str = ""
     until: str | None = None
+    text: str = ""
 
     def is_in(self, release: str) -> bool:
         """Return whether a release such as ``9.1`` has it."""
@@ -86,7 +92,9 @@ class Signature(NamedTuple):
 
     @property
     def c_type(self) -> str:
-        """The type of a pointer to the function; of operators only."""
+        """The type of a pointer to the function; of what the binding does not compile only."""
+        if self.text:
+            return re.sub(rf"\b{self.name}\(", "(*)(", self.text, count=1)
         return f"{self.returns}(*)({', '.join(self.types) or 'void'})"
 
 
@@ -186,7 +194,29 @@ def signature(name: str, installed: OperatorHeaders | None = None) -> Signature 
         known = installed.find(name)
     if known is None:
         known = own_headers().find(name)
-    return known
+    return listed(name) if known is None else known
+
+
+@functools.cache
+def listed(name: str) -> Signature | None:
+    """Return a function of the table of the C interface, or None.
+
+    Args:
+        name: Its C name.
+    """
+    # Only who calls these functions by name pays for it.
+    from pyaclnn.bindgen.declarations import Function  # noqa: PLC0415
+
+    row = functions().get(name)
+    if row is None:
+        return None
+    library = Function(name, "", (), False, row.header, row.since, listed=True).library
+    before, _, inside = row.text.partition(f"{name}(")
+    types, returns = parameter_types(inside[:-1]), before.strip()
+    names = row.parameters
+    return Signature(
+        name, row.header, row.since, library, names, types, returns, row.until, row.text
+    )
 
 
 def _listed(entry: Entry, name: str) -> Signature:

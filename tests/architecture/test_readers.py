@@ -17,6 +17,7 @@ OWN = {
     "pyaclnn.base.toml": "tables of the package",
     "pyaclnn.facts.explanations.table": "tables of the package",
     "pyaclnn.facts.chips": "a table of the package",
+    "pyaclnn.facts.interface": "a table of the package",
     "pyaclnn.facts.releases": "a table of the package",
     "pyaclnn.facts.operators.catalogue": "a table of the package",
     "pyaclnn.facts.operators.array_functions": "a table of the package",

@@ -15,17 +15,22 @@ from pyaclnn import _binding
 from pyaclnn.bindgen import __main__ as generate
 from pyaclnn.bindgen.binding import write_binding
 from pyaclnn.bindgen.declarations import BOUND, RELEASES, CParameter, Declarations, Function
-from pyaclnn.bindgen.mock_exports import write_chips, write_fallbacks
-from pyaclnn.bindgen.mock_gates import read_entry_points
+from pyaclnn.bindgen.mock_exports import write_alternatives, write_chips
+from pyaclnn.bindgen.mock_gates import read_entry_points, write_gates
 from pyaclnn.bindgen.operator_table import write_operators
 from pyaclnn.bindgen.reader import HeaderError, read
+from pyaclnn.cann import raw
 from pyaclnn.cann.signatures import signatures
 from pyaclnn.facts import chips
 
+from . import complete
 from .test_reader import SOURCES, STUBS
 
 # Generated files of each library.
-ENDS = ("names.h", "fallbacks.c", *(f"gates_{release}.c" for release in RELEASES))
+ENDS = (
+    "names.h",
+    *(name for r in RELEASES for name in (f"gates_{r}.c", f"refusals_{r}.inc")),
+)
 TAIL = (CParameter("uint64_t *", "workspaceSize"), CParameter("aclOpExecutor **", "executor"))
 
 
@@ -79,19 +84,39 @@ def test_an_operator_without_its_second_phase_is_refused(tmp_path: Path) -> None
         write_operators([phase_1()], tmp_path / "o.inc")
 
 
-def test_fallbacks_are_weak_and_only_for_what_the_release_has(tmp_path: Path) -> None:
-    old = Function("aclrtOld", "aclError", (CParameter("int", "a"),), False, "acl/x.h", "8.1")
-    newer = Function("aclrtNewer", "aclError", (), False, "acl/x.h", "9.1")
-    text = Function("aclrtText", "const char *", (), False, "acl/x.h", "8.1")
-    write_fallbacks(declare(old, newer, text), "runtime", "9.1", tmp_path / "f.c")
-    assert 'mock_unimplemented("aclrtNewer")' in (tmp_path / "f.c").read_text(encoding="utf-8")
-    write_fallbacks(declare(old, newer, text), "runtime", "8.1", tmp_path / "f.c")
-    written = (tmp_path / "f.c").read_text(encoding="utf-8")
-    said = '__attribute__((weak, section("mock_refusals")))\naclError aclrtOld(int a)'
-    assert said in written
-    assert 'return (aclError)mock_unimplemented("aclrtOld");' in written
-    assert "aclrtNewer" not in written
-    assert 'mock_unimplemented("aclrtText");\n    return 0;' in written
+def test_a_function_that_is_not_written_refuses_where_the_release_has_it(tmp_path: Path) -> None:
+    functions = (
+        Function("aclrtOld", "aclError", (CParameter("int", "a"),), False, "acl/x.h", "8.1"),
+        Function("aclrtNewer", "aclError", (), False, "acl/x.h", "9.1"),
+        Function("aclrtGone", "aclError", (), False, "acl/x.h", "8.1", "9.1"),
+        Function("aclrtText", "const char *", (), False, "acl/x.h", "8.1"),
+        Function("aclmdlKind", "aclDataType", (), False, "acl/acl_mdl.h", "8.1"),
+        Function("aclrtWritten", "aclError", (), False, "acl/x.h", "8.1"),
+        Function("aclrtLog", "void", (), True, "acl/x.h", "8.1"),
+    )
+    table = tmp_path / "entry_points.tsv"
+    table.write_text("aclrtWritten\tlock\t-\n", encoding="utf-8")
+    write_gates(declare(*functions), table, tmp_path)
+    written = {
+        release: (tmp_path / f"runtime_refusals_{release}.inc").read_text("utf-8").splitlines()[1:]
+        for release in RELEASES
+    }
+    old, text = 'REFUSES(aclrtOld, "s")', 'REFUSES(aclrtText, "0")'
+    model = 'REFUSES(aclmdlKind, "-")'  # in the same library
+    assert written["8.1"] == [old, 'REFUSES(aclrtGone, "s")', text, model]
+    assert written["9.1"] == [old, 'REFUSES(aclrtNewer, "s")', text, model]
+    gates = (tmp_path / "runtime_gates_9.1.c").read_text(encoding="utf-8")
+    assert "aclError aclrtWritten(void)" in gates
+    assert "aclrtOld" not in gates
+
+
+def test_an_alternative_is_a_functions_own_or_its_headers(tmp_path: Path) -> None:
+    named = Function("aclrtA", "aclError", (), False, "acl/x.h", "8.1")
+    other = Function("aclrtB", "aclError", (), False, "acl/y.h", "8.1")
+    (tmp_path / "t.tsv").write_text("aclrtA\tdo this\nacl/y.h\tdo that\n", encoding="utf-8")
+    write_alternatives([named, other], tmp_path / "t.tsv", tmp_path / "a.inc")
+    written = (tmp_path / "a.inc").read_text(encoding="utf-8").splitlines()
+    assert written[1:] == ['{"aclrtA", "do this"},', '{"aclrtB", "do that"},']
 
 
 def test_chips_become_initialisers_the_one_by_default_first(tmp_path: Path) -> None:
@@ -107,7 +132,7 @@ def test_chips_become_initialisers_the_one_by_default_first(tmp_path: Path) -> N
 
 @pytest.fixture(scope="module")
 def declarations() -> Declarations:
-    return read(STUBS)
+    return complete.declarations()
 
 
 def test_the_binding_has_every_function_of_the_stubs_that_python_can_call(
@@ -125,7 +150,7 @@ def test_the_binding_has_every_function_of_the_stubs_that_python_can_call(
             tuple(p.type for p in f.parameters) if f.library == "operators" else (),
         )
         for f in declarations.functions
-        if not f.variadic and f.library in BOUND
+        if not f.variadic and f.library in BOUND and not f.listed
     }
     assert {name: row for name, row in known.items() if name in declared} == declared
     assert {s.library for s in signatures().values() if s.name not in declared} == {"operators"}
@@ -134,10 +159,8 @@ def test_the_binding_has_every_function_of_the_stubs_that_python_can_call(
 
 
 @pytest.mark.exhaustive
-def test_the_binding_does_not_change_with_the_headers_of_operators(
-    declarations: Declarations, tmp_path: Path
-) -> None:
-    write_binding(declarations, SOURCES, tmp_path / "before.c")
+def test_the_binding_does_not_change_with_the_headers_of_operators(tmp_path: Path) -> None:
+    write_binding(read(STUBS), SOURCES, tmp_path / "before.c")
     shutil.copytree(STUBS, tmp_path / "include")
     header = tmp_path / "include" / "aclnnop" / "aclnn_new.h"
     header.parent.mkdir()
@@ -156,6 +179,10 @@ def test_the_binding_does_not_change_with_the_headers_of_operators(
 def test_the_binding_has_every_constant_of_the_stubs(declarations: Declarations) -> None:
     constants = declarations.constants
     assert len(constants) > 300
+    assert {
+        c.name: getattr(raw, c.name) for c in constants if c.name.startswith("ACL")
+    }.items() <= {c.name: c.value for c in constants}.items()
+    constants = tuple(c for c in constants if c.name not in declarations.listed)
     assert {c.name: getattr(_binding.lib, c.name) for c in constants} == {
         c.name: c.value for c in constants
     }
@@ -166,8 +193,11 @@ def test_the_build_reads_the_headers_once_and_gets_every_file_it_names(
 ) -> None:
     package = STUBS.parent / "pyaclnn"
     catalogue = package / "facts" / "operators" / "catalogue.py"
-    entry_points = STUBS.parent / "mock_libs" / "entry_points.tsv"
-    inputs = [STUBS, catalogue, entry_points, package / "facts" / "chips.py"]
+    interface = package / "facts" / "interface.py"
+    tables = [
+        STUBS.parent / "mock_libs" / f"{name}.tsv" for name in ("entry_points", "alternatives")
+    ]
+    inputs = [STUBS, interface, catalogue, *tables, package / "facts" / "chips.py"]
     once = Mock(wraps=read)
     monkeypatch.setattr(generate, "read", once)
     monkeypatch.setattr("sys.argv", ["bindgen", *map(str, inputs), str(tmp_path)])
@@ -187,7 +217,7 @@ def test_the_build_reads_the_headers_once_and_gets_every_file_it_names(
         for release in RELEASES.values()
         for library in set(release.libraries) - whole
     }
-    files |= {*named["generated_files"], "include_stubs"}
+    files |= {*named["generated_files"], "include_stubs", "declared"}
     assert {path.name for path in tmp_path.iterdir()} == files
 
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pyaclnn.cann.simulator import writtendir
+from pyaclnn.facts.interface import interface
 from pyaclnn.facts.operators.catalogue import catalogue
 from pyaclnn.mock import includedir
 from pyaclnn.mock.control import include_folder
@@ -55,7 +56,8 @@ def test_it_has_what_is_written_by_hand_and_a_header_for_each_line_of_the_table(
     folder = includedir()
     assert folder.parent == caches
     table = {f"aclnnop/{entry.header}" for entry in catalogue().values()}
-    assert names_in(folder) == names_in(writtendir()) | table
+    listed = {row.header for row in interface()}
+    assert names_in(folder) == names_in(writtendir()) | table | listed
     assert GENERATED not in names_in(writtendir())
     assert [path.name for path in caches.iterdir()] == [folder.name], "nothing is left over"
 

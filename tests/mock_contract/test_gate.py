@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pyaclnn.bindgen.mock_gates import read_entry_points
-from pyaclnn.bindgen.reader import read
 from pyaclnn.cann.signatures import signatures
 from pyaclnn.mock import libdir
 from tests.architecture.c_graph import ROOT
-from tests.bindgen.test_reader import STUBS
+from tests.bindgen.complete import declarations
 from tests.mock_libs.npu import ffi, lib
 
 if TYPE_CHECKING:
@@ -80,7 +79,7 @@ def test_it_can_fail_and_is_counted(name: str, answers: dict[str, tuple[str, str
 
 
 def test_a_null_that_the_table_lists_is_refused_by_name(programs: Programs) -> None:
-    declared = {function.name: function for function in read(STUBS).functions}
+    declared = {function.name: function for function in declarations().functions}
     entry_points = read_entry_points(ROOT / "entry_points.tsv", declared.values())
     first = {
         name: next(p.name for p in declared[name].parameters if p.name in entry_point.required)

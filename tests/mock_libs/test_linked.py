@@ -15,6 +15,8 @@ import pytest
 
 from pyaclnn.base.elf import read_library
 from pyaclnn.cann.simulator import simulator
+from pyaclnn.facts.interface import functions
+from pyaclnn.facts.releases import DEFAULT
 from pyaclnn.mock import ldflags, libdir
 
 if TYPE_CHECKING:
@@ -54,6 +56,11 @@ REFUSING = {
     "runtime": _TASKS.split(),
     "graph": _GE.split(),
     "hccl": _COLLECTIVES.split(),
+}
+# Headers of the table of the C interface whose functions a library has as well.
+LISTED = {
+    "runtime": ("runtime/rt.h", "profiling/aprof_pub.h"),
+    "acl_tdt_channel": ("acl/acl_tdt.h",),
 }
 BRINGING = {
     "acl_op_compiler": "libascendcl.so",
@@ -135,9 +142,15 @@ def _tool(*command: str) -> str:
 
 @pytest.mark.parametrize("library", ["runtime", *BRINGING])
 def test_a_library_exports_that_and_nothing_else(library: str) -> None:
-    listed = _tool("nm", "-D", "--defined-only", str(libdir() / f"lib{library}.so"))
-    names = {line.split()[-1] for line in listed.splitlines()}
-    assert names == {*REFUSING.get(library, ()), *((REGISTERING,) if library == "graph" else ())}
+    symbols = _tool("nm", "-D", "--defined-only", str(libdir() / f"lib{library}.so"))
+    names = {line.split()[-1] for line in symbols.splitlines()}
+    listed = {
+        name
+        for name, row in functions().items()
+        if row.header in LISTED.get(library, ()) and row.since == DEFAULT
+    }
+    registering = {REGISTERING} if library == "graph" else set()
+    assert names == {*REFUSING.get(library, ()), *registering, *listed}
 
 
 @pytest.mark.exhaustive

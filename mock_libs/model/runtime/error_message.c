@@ -82,17 +82,22 @@ aclError mock_fail(aclError code, const char *format, ...)
     return code;
 }
 
+/* What a program can do instead of calling a function that refuses. */
+static const struct {
+    const char *function, *instead;
+} ALTERNATIVES[] = {
+#include "alternatives.inc"
+};
+
 int mock_unimplemented(const char *function)
 {
+    const char *instead = NULL;
+    for (size_t i = 0; instead == NULL && i < sizeof ALTERNATIVES / sizeof ALTERNATIVES[0]; i++) {
+        instead = strcmp(function, ALTERNATIVES[i].function) == 0 ? ALTERNATIVES[i].instead : NULL;
+    }
     return mock_fail(MOCK_NOT_IMPLEMENTED,
-                     "%s is declared by CANN but not implemented by the simulated NPU", function);
-}
-
-int mock_unimplemented_but(const char *function, const char *instead)
-{
-    return mock_fail(MOCK_NOT_IMPLEMENTED,
-                     "%s is declared by CANN but not implemented by the simulated NPU: %s", function,
-                     instead);
+                     "%s is declared by CANN but not implemented by the simulated NPU%s%s", function,
+                     instead == NULL ? "" : ": ", instead == NULL ? "" : instead);
 }
 
 const char *mock_message_take(void)

@@ -12,10 +12,13 @@
 aclError mock_fail(aclError code, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* A text without its leading message code, if it has one. */
 const char *mock_message_body(const char *text);
-/* Record a text and returns MOCK_NOT_IMPLEMENTED. */
+
+#pragma GCC visibility push(default) /* used by the libraries of a release */
+
+/* Record a text, with an alternative where there is one, and return MOCK_NOT_IMPLEMENTED. */
 int mock_unimplemented(const char *function);
-/* The same with an alternative. */
-int mock_unimplemented_but(const char *function, const char *instead);
+
+#pragma GCC visibility pop
 
 /* The text, which stays valid until the call after the next one, or NULL. */
 const char *mock_message_take(void);

@@ -4,8 +4,8 @@
 
 #include <stdio.h>
 
-/* One for each library, and for each package of custom operators. */
-enum { MAX_TABLES = 64 };
+/* Two for each library, and one for each package of custom operators. */
+enum { MAX_TABLES = 128 };
 
 static struct {
     struct mock_function *functions;
@@ -13,18 +13,9 @@ static struct {
 } tables[MAX_TABLES];
 pthread_mutex_t mock_functions_lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* The linker defines the bounds of the section of refusing functions, if there is any. */
-extern const char __start_mock_refusals[] __attribute__((weak, visibility("hidden")));
-extern const char __stop_mock_refusals[] __attribute__((weak, visibility("hidden")));
-
 void mock_functions_add(struct mock_function *functions, size_t count)
 {
     size_t place = 0;
-    for (size_t i = 0; i < count; i++) {
-        const uintptr_t work = (uintptr_t)functions[i].work;
-        functions[i].refuses =
-            work >= (uintptr_t)__start_mock_refusals && work < (uintptr_t)__stop_mock_refusals;
-    }
     pthread_mutex_lock(&mock_functions_lock);
     while (place < MAX_TABLES && tables[place].functions != NULL) {
         place++;
@@ -56,7 +47,7 @@ static int format_calls(char *text, size_t capacity, const struct mock_function 
 
 static int format_state(char *text, size_t capacity, const struct mock_function *function)
 {
-    const char *state = function->work == NULL ? "operator" : function->refuses ? "refuses" : "works";
+    const char *state = function->refuses ? "refuses" : function->work == NULL ? "operator" : "works";
     return snprintf(text, capacity, "%s %s\n", function->name, state);
 }
 

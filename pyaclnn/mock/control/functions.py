@@ -4,11 +4,14 @@
 from __future__ import annotations
 
 import ctypes
+import json
+from collections import Counter
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pyaclnn.base.elf import read_library
 from pyaclnn.cann.simulator import libdir
-from pyaclnn.facts.releases import simulated
+from pyaclnn.facts.interface import functions as interface_functions
+from pyaclnn.facts.releases import has, simulated
 from pyaclnn.mock.control.tools import lines_of
 
 if TYPE_CHECKING:
@@ -18,7 +21,7 @@ if TYPE_CHECKING:
     # The type has no public name.
     _Parts: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"  # noqa: SLF001
 
-__all__ = ["IMPLEMENTED", "NOT_SIMULATED", "REFUSES", "Exported", "add_to", "functions"]
+__all__ = ["ABSENT", "IMPLEMENTED", "NOT_SIMULATED", "REFUSES", "Exported", "add_to", "functions"]
 
 IMPLEMENTED: Final = "implemented"
 """The state of what does what CANN does."""
@@ -26,6 +29,8 @@ REFUSES: Final = "refuses"
 """The state of what is there to be linked: it answers 999001 and says so."""
 NOT_SIMULATED: Final = "not simulated"
 """The state of an operator without a kernel: its arguments are checked, then it answers 999001."""
+ABSENT: Final = "absent"
+"""The state of what a header of the release declares and no library has."""
 
 _PHASE_1: Final = "GetWorkspaceSize"
 _TOOLS: Final = "pyaclnn_"
@@ -37,13 +42,13 @@ class Exported(NamedTuple):
     name: str
     """Its name."""
     library: str
-    """The library that has it, e.g. ``libascendcl.so``."""
+    """The library that has it, e.g. ``libascendcl.so``; of one that is absent, its header."""
     state: str
-    """`IMPLEMENTED`, `REFUSES` or `NOT_SIMULATED`."""
+    """`IMPLEMENTED`, `REFUSES`, `NOT_SIMULATED` or `ABSENT`."""
 
 
 def functions() -> list[Exported]:
-    """List every function that the libraries of the simulated release export.
+    """List every function that the libraries of the simulated release export, or should export.
 
     The libraries are loaded, and the list is read from their tables.
     """
@@ -62,12 +67,20 @@ def functions() -> list[Exported]:
         has = computes(name.removesuffix(_PHASE_1), release)
         return IMPLEMENTED if has else NOT_SIMULATED
 
-    return [
+    found = [
         Exported(name, path.name, state(name))
         for path in libraries
         for name in sorted(read_library(path).exports)
         if not name.startswith(_TOOLS)
     ]
+    there = {exported.name for exported in found}
+    # Functions of headers written by hand are exported by construction, and so are operators.
+    missing = (
+        Exported(name, row.header, ABSENT)
+        for name, row in sorted(interface_functions().items())
+        if name not in there and has(release, row.since, row.until)
+    )
+    return [*found, *missing]
 
 
 def add_to(parts: _Parts) -> argparse.ArgumentParser:
@@ -81,16 +94,26 @@ def add_to(parts: _Parts) -> argparse.ArgumentParser:
         help="list what the libraries export, and what of it is there to be linked only",
         description="List every function that the simulated libraries export, with its library and "
         f"its state: {IMPLEMENTED}; {REFUSES}, which is there to be linked and answers 999001; "
-        f"{NOT_SIMULATED}, an operator that checks its arguments and has no kernel.",
+        f"{NOT_SIMULATED}, an operator that checks its arguments and has no kernel; {ABSENT}, a "
+        "function that a header declares and no library has.",
     )
-    states = (IMPLEMENTED, REFUSES, NOT_SIMULATED)
+    states = (IMPLEMENTED, REFUSES, NOT_SIMULATED, ABSENT)
     part.add_argument("--state", choices=states, help="only those of one state")
+    part.add_argument(
+        "--json", action="store_true", help="write JSON, with the number in each state"
+    )
     part.set_defaults(action=_list)
     return part
 
 
 def _list(options: argparse.Namespace) -> int:
     found = [f for f in functions() if options.state in {None, f.state}]
+    if options.json:
+        counts = dict.fromkeys((IMPLEMENTED, REFUSES, NOT_SIMULATED, ABSENT), 0)
+        counts |= Counter(function.state for function in found)
+        rows = [function._asdict() for function in found]
+        print(json.dumps({"counts": counts, "functions": rows}, indent=1))  # noqa: T201
+        return 0
     width = max((len(function.name) for function in found), default=0)
     for function in found:
         print(f"{function.name:{width}}  {function.library:18}  {function.state}")  # noqa: T201

@@ -16,8 +16,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pyaclnn.base.folders import cache_folder, make_private
-from pyaclnn.bindgen.catalogued import RELEASE_HEADER, headers_of, phases, release_header
+from pyaclnn.bindgen.catalogued import (
+    RELEASE_HEADER,
+    headers_of,
+    listed_headers,
+    phases,
+    release_header,
+)
 from pyaclnn.cann.simulator import writtendir
+from pyaclnn.facts.interface import interface
 from pyaclnn.facts.operators.catalogue import catalogue
 from pyaclnn.facts.releases import simulated
 
@@ -79,7 +86,10 @@ def _contents() -> Mapping[str, bytes]:
         if path.is_file()
     }
     operators = (function for entry in catalogue().values() for function in phases(entry))
-    return {**files, **{name: text.encode() for name, text in headers_of(operators).items()}}
+    files |= {name: text.encode() for name, text in headers_of(operators).items()}
+    for name, text in listed_headers(interface()).items():
+        files[name] = files.get(name, b"") + text.encode()
+    return files
 
 
 @functools.cache

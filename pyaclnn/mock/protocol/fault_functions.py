@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from pyaclnn.base.spelling import did_you_mean
 from pyaclnn.cann.simulator import writtendir
+from pyaclnn.facts.interface import functions
 from pyaclnn.facts.operators.catalogue import catalogue
 
 if TYPE_CHECKING:
@@ -52,5 +53,6 @@ def _functions() -> Iterator[str]:
     # Kernels are C++ of the user's own, which "ascendc" is for.
     for header in (path for path in writtendir().rglob("*.h") if path.parent.name != "ascendc"):
         yield from re.findall(r"\b([A-Za-z]\w+)\(", header.read_text(encoding="utf-8"))
+    yield from functions()
     for name in catalogue():
         yield from (name, f"{name}GetWorkspaceSize")

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The functions of a library that refuse: each passes its number to one function. */
+#define REFUSES(name, answer) stub name ;
+
+    .text
+    .set number, 0
+#if defined(__x86_64__)
+    .macro stub name
+    .p2align 4
+    .globl \name
+    .type \name, @function
+\name:
+    endbr64
+    movl $number, %edi
+    jmp mock_refuse
+    .size \name, . - \name
+    .set number, number + 1
+    .endm
+#elif defined(__aarch64__)
+    .macro stub name
+    .p2align 4
+    .globl \name
+    .type \name, %function
+\name:
+    hint #34 /* bti c */
+    mov w0, #number
+    b mock_refuse
+    .size \name, . - \name
+    .set number, number + 1
+    .endm
+#endif
+
+    .cfi_startproc
+#include REFUSALS
+    .cfi_endproc
+
+    .section .note.GNU-stack, "", %progbits

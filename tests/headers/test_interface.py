@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Headers that follow from the table of the C interface, and the layouts of their types."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from pyaclnn.bindgen.reader import read
+from pyaclnn.facts.interface import constants, functions, interface
+from pyaclnn.facts.releases import RELEASES, has
+from pyaclnn.mock import includedir
+
+from .stub_tree import INCLUDE, LANGUAGES, LEVELS, compile_all
+
+LISTED = sorted({row.header for row in interface()})
+LAYOUTS = [
+    line.split("\t")
+    for line in (Path(__file__).parent / "layouts.tsv").read_text("utf-8").splitlines()
+]
+"""A row: the C type; the header; the release that it is of, the oldest for all; size; alignment;
+members with their offsets. Sources: headers of CANN 8.1.RC1; CANN: runtime, hcomm, mstx of 9.x."""
+
+
+@pytest.mark.sampled(10)
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("header", LISTED)
+def test_a_header_compiles_alone_and_twice(header: str, language: str, tmp_path: Path) -> None:
+    include = f'#include "{header}"\n'
+    units = [f"#define ACL_STUBS_CANN {level}\n{include}{include}" for level in LEVELS]
+    compile_all(tmp_path, language, units, include=includedir())
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("release", RELEASES)
+def test_public_structs_have_the_published_layout(
+    language: str, release: str, tmp_path: Path
+) -> None:
+    lines = [f"#define ACL_STUBS_CANN {RELEASES[release].headers}", "#include <assert.h>"]
+    rows = [row for row in LAYOUTS if has(release, row[2].strip("="), None)]
+    rows = [row for row in rows if "=" not in row[2] or row[2] == f"={release}"]
+    assert len(rows) > 15
+    lines += [f'#include "{header}"' for header in sorted({row[1] for row in rows})]
+    lines.append("#include <stddef.h>")
+    if language == "c11":
+        lines.append("#define alignof _Alignof")
+    for name, _, _, size, alignment, members in rows:
+        lines.append(f'static_assert(sizeof({name}) == {size}, "{name}");')
+        lines.append(f'static_assert(alignof({name}) == {alignment}, "{name}");')
+        for member, offset in (pair.split("=") for pair in members.split()):
+            text = f"offsetof({name}, {member}) == {offset}"
+            lines.append(f'static_assert({text}, "{name}.{member}");')
+    compile_all(tmp_path, language, ["\n".join([*lines, ""])], include=includedir())
+
+
+def test_a_row_names_what_it_declares() -> None:
+    rows = {row.text: row for row in interface()}
+    names = {
+        "#define ACL_MAX_DIM_CNT 128": "ACL_MAX_DIM_CNT",
+        "typedef struct aclmdlDesc aclmdlDesc": "aclmdlDesc",
+        "typedef void *acltdtBuf": "acltdtBuf",
+        "typedef uint32_t (*aclrtSnapShotCallBack)(int32_t, void *)": "aclrtSnapShotCallBack",
+        "aclmdlDesc *aclmdlCreateDesc(void)": "aclmdlCreateDesc",
+    }
+    assert {text: rows[text].name for text in names} == names
+    assert constants()["ACL_PROF_MSPROFTX"] == 0x80
+    assert constants()["ACL_PROF_ARGS_MAX"] == 17
+    register = functions()["acldumpRegCallback"]
+    assert register.parameters == ("messageCallback", "flag")
+    assert functions()["aclmdlCreateDesc"].parameters == ()
+    assert functions()["HccnRpingDeinit"].until == "9.1"
+
+
+def test_each_name_is_declared_once() -> None:
+    names = [row.name for row in interface() if not row.text.startswith("#include")]
+    by_hand = read(INCLUDE)
+    names += [f.name for f in by_hand.functions] + [c.name for c in by_hand.constants]
+    assert [name for name, count in Counter(names).items() if count > 1] == []

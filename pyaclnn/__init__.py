@@ -241,6 +241,17 @@ def _operators() -> Mapping[str, Any]:
     return found
 
 
+def _instead(name: str) -> str:
+    """Return what to use instead of a name of another library, or of an operator in ``aclnn``."""
+    instead = importlib.import_module(f"{__name__}.base.spelling").of_other_libraries(name)
+    catalogue = importlib.import_module(f"{__name__}.facts.operators.catalogue").catalogue()
+    described = {operator.c_name for operator in _operators().values()}
+    c_names = {c_name.lower() for c_name in catalogue.keys() - described}
+    if not instead and f"aclnn{name.replace('_', '')}" in c_names:
+        return f"did you mean {__name__}.aclnn.{name}()?"
+    return str(instead)
+
+
 def _attribute(name: str) -> object:
     if name == "__version__":
         value: object = importlib.import_module("importlib.metadata").version("pyaclnn")
@@ -251,7 +262,7 @@ def _attribute(name: str) -> object:
     elif name in _NAMES or name.startswith("_"):
         return _load(name)
     elif name not in _operators():
-        raise no_attribute(__name__, name, __dir__())
+        raise no_attribute(__name__, name, __dir__(), _instead(name))
     else:
         value = getattr(importlib.import_module(f"{__name__}.ops"), name)
     globals()[name] = value

@@ -88,17 +88,22 @@ def public_names(
     return load, listing
 
 
-def no_attribute(package: str, name: str, known: Iterable[str]) -> AttributeError:
+def no_attribute(
+    package: str, name: str, known: Iterable[str], instead: str = ""
+) -> AttributeError:
     """Return the error of a module that lacks a name, with the closest one that it has.
 
     Args:
         package: The module.
         name: The name that was looked up.
         known: The names that it has.
+        instead: What to use instead, if that is known; else the closest name is.
     """
     from pyaclnn.base.spelling import did_you_mean  # noqa: PLC0415  # only errors need it
 
-    hint = "" if name.startswith("_") else did_you_mean(name, known, lead="; ")
+    hint = f"; {instead}" if instead else ""
+    if not hint and not name.startswith("_"):
+        hint = did_you_mean(name, known, lead="; ")
     return AttributeError(f"module {package!r} has no attribute {name!r}{hint}", name=name)
 
 

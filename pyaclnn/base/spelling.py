@@ -3,12 +3,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["did_you_mean", "nearest", "with_article"]
+__all__ = ["did_you_mean", "nearest", "of_other_libraries", "with_article"]
 
 _SPOKEN_AS_VOWELS: Final = (*"AEIOaeio", "nd")
 """First letters of nouns after "an", as in "an ndarray"."""
@@ -36,6 +37,19 @@ def nearest(word: str, known: Iterable[str], most: int = 1, likeness: float = 0.
     return [
         spelled[name] for name in difflib.get_close_matches(word.lower(), spelled, most, likeness)
     ]
+
+
+def of_other_libraries(name: str, owner: str = "module") -> str:
+    """Return what to use instead of a name of PyTorch, CuPy or NumPy; empty if it is not known.
+
+    Args:
+        name: The name that was looked up.
+        owner: ``module`` or ``array``.
+    """
+    from pyaclnn.base.toml import read_toml  # noqa: PLC0415  # only errors need it
+
+    rows = read_toml(Path(__file__).with_name("other_names.toml"))[owner].items()
+    return next((instead for instead, names in rows if name in names.split()), "")
 
 
 def did_you_mean(

@@ -108,7 +108,8 @@ def closest_operators(name: str, known: Iterable[str]) -> str:
 
 def _unknown(name: str) -> InvalidArgumentError:
     known = known_operators()
-    wanted = name if name.lower().startswith("acl") else f"aclnn{name}"
-    hint = closest_operators(wanted.replace("_", ""), known)
+    wanted = name.rpartition(".")[2].removesuffix(PHASE_1)
+    wanted = wanted if wanted.lower().startswith("acl") else f"aclnn{wanted}"
+    hint = closest_operators(wanted.replace("_", ""), known) if wanted != "aclnn" else None
     given = f"{name!r}, which no header declares"
     return InvalidArgumentError.of("op", "name", given, "the C name of an operator", hint)

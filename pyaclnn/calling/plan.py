@@ -395,6 +395,6 @@ def plan(operator: Callable[P, R], *arguments: P.args, **options: P.kwargs) -> P
     """
     prepare = getattr(operator, "prepare", None)
     if prepare is None:
-        expected = "an operator of pyaclnn.ops or pyaclnn.aclnn"
+        expected = "an operator of pyaclnn.ops or pyaclnn.aclnn, which its arguments follow"
         raise InvalidArgumentError.of("plan", "operator", repr(operator), expected)
     return Plan(prepare(*arguments, **options))

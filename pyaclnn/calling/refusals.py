@@ -155,7 +155,7 @@ class Refusals:
     def _check_rank(self, tensor: Tensor) -> None:
         shape, least = self._shapes[tensor.name], tensor.shape.least_rank
         if not least <= len(shape) <= MAX_RANK:
-            given = f"of shape {shape}, with {len(shape)} axes"
+            given = f"of shape {shape}, with {len(shape)} {'axis' if len(shape) == 1 else 'axes'}"
             self.refuse(tensor.name, given, f"an array of {least} to {MAX_RANK} axes")
 
     def _check_teller(self, teller: Tensor | Option) -> None:

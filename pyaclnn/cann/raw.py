@@ -17,6 +17,7 @@ from __future__ import annotations
 from typing import Any, TypeAlias
 
 from pyaclnn._binding import ffi, lib
+from pyaclnn.base.spelling import did_you_mean
 from pyaclnn.cann.library import declaration, function
 from pyaclnn.cann.signatures import signatures
 from pyaclnn.cann.trace import traced, tracing
@@ -62,7 +63,8 @@ def _constant(name: str) -> Any:
 
 
 def _nothing(name: str) -> AttributeError:
-    message = f"no header of this binding declares a constant or a function named {name!r}"
+    hint = "" if name.startswith("_") else did_you_mean(name, __dir__(), lead="; ", likeness=0.8)
+    message = f"no header of this binding declares a constant or a function named {name!r}{hint}"
     return AttributeError(message)
 
 

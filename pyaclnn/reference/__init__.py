@@ -31,6 +31,7 @@ from enum import Enum
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from pyaclnn.base.lazy import no_attribute
 from pyaclnn.reference import fast
 
 if TYPE_CHECKING:
@@ -204,7 +205,7 @@ class Operators(ModuleType):
     def __getattr__(self, name: str) -> Any:
         found = None if name.startswith("_") else find(name)
         if found is None:
-            raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
+            raise no_attribute(self.__name__, name, dir(self))
         _complete_docstrings(*found)
         setattr(self, name, found[1])
         return found[1]

@@ -243,7 +243,10 @@ def require_device(routine: str, device: Device | None) -> Device:
 def _way_from_torch(device: object) -> str | None:
     """Return the hint for a device that is named as PyTorch names it."""
     kind, _, digits = str(device).partition(":")
-    return f"write Device({digits})." if kind == "npu" and digits.isdecimal() else None
+    if kind == "cpu":
+        return ".numpy() copies an array to the host."
+    is_number = kind == "npu" and (digits or "0").isdecimal()
+    return f"write Device({digits or 0})." if is_number else None
 
 
 def _remember(device: Device) -> None:

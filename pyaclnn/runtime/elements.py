@@ -89,6 +89,9 @@ class Elements:
         """
         array: Any = self
         if device is not array.device:
+            from pyaclnn.runtime.device import require_device  # noqa: PLC0415
+
+            require_device("to_device", device)
             array = type(array).empty(array.shape, array.dtype, device)
             array.copy_from(self, stream)
         found: Self = array

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn
 import numpy as np
 
 from pyaclnn.base.errors import InvalidArgumentError
+from pyaclnn.base.lazy import provided
+from pyaclnn.base.spelling import of_other_libraries
 
 if TYPE_CHECKING:
     from pyaclnn.runtime.layout import Layout
@@ -16,7 +18,10 @@ if TYPE_CHECKING:
 __all__ = ["Shaped"]
 
 _OF_NUMPY: Final = frozenset(name for name in dir(np.ndarray) if not name.startswith("_"))
-_OF_TENSORS: Final = frozenset({"contiguous", "cpu", "data_ptr", "detach", "get", "npu", "to"})
+_OF_TENSORS: Final = frozenset(
+    "bfloat16 bool contiguous cpu cuda data_ptr detach dim double float get half int long npu "  # noqa: SIM905
+    "to".split()
+)
 """Attributes of arrays of other libraries for devices, which NumPy's arrays lack."""
 
 
@@ -30,10 +35,13 @@ class _Elsewhere:
         self._name = name
 
     def __get__(self, array: object, owner: type) -> NoReturn:
+        instead = of_other_libraries(self._name, "array")
+        if not instead and self._name in dir(provided("pyaclnn.runtime.arithmetic.ArrayNamespace")):
+            instead = f"pyaclnn.array_api.{self._name}() computes it"
         message = (
-            f"a DeviceArray has no {self._name!r}; the operators of pyaclnn.ops and pyaclnn.aclnn "
-            "compute on it where it is, and .numpy() copies it to the host as an array that has "
-            "all of NumPy"
+            f"a DeviceArray has no {self._name!r}; {instead}{'; ' if instead else ''}"
+            "the operators of pyaclnn.ops and pyaclnn.aclnn compute on it where it is, and "
+            ".numpy() copies it to the host as an array that has all of NumPy"
         )
         raise AttributeError(message, name=self._name, obj=array)
 
@@ -126,7 +134,8 @@ class Shaped(metaclass=_Shown):
             "self",
             "a DeviceArray, whose data is not in host memory",
             "a NumPy array",
-            "copy it to the host with .numpy(), after synchronizing the stream.",
+            "copy it to the host with .numpy(), after synchronizing the stream; pyaclnn.array_api "
+            "has functions that compute on the device.",
         )
 
 

@@ -270,7 +270,10 @@ def _basic_index(entry: object) -> int | slice | EllipsisType | None:
     given = repr(entry)
     if isinstance(entry, np.ndarray):
         given = f"an array of {entry.dtype} and shape {entry.shape}"
-    raise InvalidArgumentError.of("DeviceArray[...]", "index", given, expected)
+    hint = None
+    if isinstance(entry, (list, np.ndarray)) or hasattr(entry, "dtype"):
+        hint = "pyaclnn.array_api.take() and where() make copies; .numpy() takes any index."
+    raise InvalidArgumentError.of("DeviceArray[...]", "index", given, expected, hint)
 
 
 def span(shape: tuple[int, ...], strides: tuple[int, ...], itemsize: int) -> int:

@@ -158,7 +158,8 @@ def test_numpy_does_not_convert_a_device_array_behind_your_back() -> None:
         np.asarray(array)
     assert str(caught.value) == (
         "numpy.asarray(): 'self' is a DeviceArray, whose data is not in host memory; it must be a "
-        "NumPy array.\nHint: copy it to the host with .numpy(), after synchronizing the stream."
+        "NumPy array.\nHint: copy it to the host with .numpy(), after synchronizing the stream; "
+        "pyaclnn.array_api has functions that compute on the device."
     )
     found: Any = np.add(array, 1)
     np.testing.assert_array_equal(found.numpy(Stream.default()), [1, 2])

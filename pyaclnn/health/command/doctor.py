@@ -22,6 +22,7 @@ from pyaclnn.health.command.run import run
 from pyaclnn.health.explain.codes import of_check
 from pyaclnn.health.report.figures import Baseline, read_baseline
 from pyaclnn.health.report.fleet import gather, schema
+from pyaclnn.health.report.hosts import expected_hosts
 from pyaclnn.health.report.record import Exit
 from pyaclnn.health.report.tables import grid
 from pyaclnn.health.report.text import open_console
@@ -92,7 +93,8 @@ def merge(options: argparse.Namespace) -> int:
     """
     try:
         output = Output(options)
-        fleet = gather(options.reports)
+        expected = expected_hosts(named) if (named := getattr(options, "hosts", "")) else ()
+        fleet = gather(options.reports, expected)
     except (ValueError, WriteError) as error:
         options.parser.error(str(error))
     return output.report(fleet, fleet.exit_status)

@@ -182,7 +182,8 @@ def _check(name: str) -> Entry | None:
     """Explain a check of one machine, or a finding about a cluster."""
     of_cluster = name.partition("@")[0]
     if of_cluster in CLUSTER:
-        return Entry.of(f"{of_cluster} (pyaclnn fleet doctor)", CLUSTER[of_cluster])
+        command = "fleet doctor" if of_cluster.startswith("RAY") else "doctor merge"
+        return Entry.of(f"{of_cluster} (pyaclnn {command})", CLUSTER[of_cluster])
     with contextlib.suppress(catalogue.UnknownCheckError):
         return of_check(name)
     return None

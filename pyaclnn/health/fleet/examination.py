@@ -5,8 +5,6 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from datetime import datetime, timezone
-from importlib.metadata import version
 from typing import TYPE_CHECKING, Final
 
 from msgspec.structs import replace
@@ -91,21 +89,9 @@ def _report(node: Node, ended: Sequence[Ended], level: str) -> Report:
     reports = [one.report for one in ended if one.report is not None]
     results = (*_own(node, ended), *_gravest(ended))
     if not reports:
-        now = datetime.now(timezone.utc).isoformat(timespec="seconds")
-        return Report(
-            version=version("pyaclnn"),
-            started=now,
-            seconds=max(one.seconds for one in ended),
-            host={"name": node.name},
-            backend="none",
-            simulated=False,
-            directory=None,
-            soc_name=None,
-            cann_version=None,
-            level=level,  # type: ignore[arg-type]  # one of these
-            environment={},
-            results=results,
-            exit_status=Exit.BROKEN,
+        seconds = max(one.seconds for one in ended)
+        return Report.absent(
+            node.name, results, seconds=seconds, level=level, exit_status=Exit.BROKEN
         )
     first = reports[0]
     environment = {k: v for k, v in first.environment.items() if k != "ASCEND_RT_VISIBLE_DEVICES"}

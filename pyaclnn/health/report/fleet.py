@@ -16,6 +16,7 @@ from msgspec.structs import asdict
 
 from pyaclnn.health.report.codec import SCHEMA, json_lines, json_text
 from pyaclnn.health.report.figures import Outlying, outlying
+from pyaclnn.health.report.hosts import is_same_host
 from pyaclnn.health.report.record import (
     CheckResult,
     Code,
@@ -28,7 +29,7 @@ from pyaclnn.health.report.record import (
     check_of,
     host_name,
 )
-from pyaclnn.health.report.reports import FLEET, Reports, read_reports
+from pyaclnn.health.report.reports import FLEET, Reports, read_reports, unread, unreported
 from pyaclnn.health.report.verdict import (
     BROKEN,
     CALM,
@@ -233,26 +234,42 @@ def merge(reports: Iterable[Report]) -> Fleet:
     return _together(Reports(reports))
 
 
-def gather(paths: Iterable[str]) -> Fleet:
+def gather(paths: Iterable[str], expected: Iterable[str] = ()) -> Fleet:
     """Put the reports in files together; one that is there twice counts once.
+
+    A file that cannot be read is a machine of its own, whose one result gives the reason.
 
     Args:
         paths: Files that ``--json`` wrote, of one machine each or of a fleet.
+        expected: Names of machines; one without a report is a machine whose result says so.
 
     Raises:
-        ValueError: One of them cannot be read, or holds no report; the message names it.
+        ValueError: None of them holds a report; the message names the first and the reason.
     """
-    reports = Reports()
+    reports, unreadable = Reports(), list[Report]()
+    first: ValueError | None = None
     # Reports have no cycles: looking for them again and again took a quarter of the time.
     collected = gc.isenabled()
     gc.disable()
     try:
         for path in paths:
-            for report in read_reports(path):
-                reports.add(report, once=True)
+            try:
+                for report in read_reports(path):
+                    reports.add(report, once=True)
+            except ValueError as error:  # noqa: PERF203  # rare
+                unreadable.append(unread(path, str(error)))
+                first = first or error
     finally:
         if collected:
             gc.enable()
+    if first is not None and not reports:
+        raise first
+    for report in unreadable:
+        reports.add(report)
+    names = [host_name(report) for report in reports]
+    for host in expected:
+        if not any(is_same_host(host, name) for name in names):
+            reports.add(unreported(host))
     return _together(reports)
 
 

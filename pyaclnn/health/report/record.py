@@ -12,8 +12,9 @@ from __future__ import annotations
 import json
 import math
 import sys
-from datetime import datetime
+from datetime import datetime, timezone
 from enum import Enum
+from importlib.metadata import version
 from typing import Annotated, Any, Final, Literal, TypeAlias
 
 from msgspec import Meta, Struct
@@ -323,6 +324,41 @@ class Report(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         """
         if self.moment is None:
             raise ValueError("started is no moment like 2026-05-21T08:30:00+00:00")
+
+    @classmethod
+    def absent(
+        cls,
+        name: str,
+        results: tuple[CheckResult, ...],
+        *,
+        seconds: float = 0.0,
+        level: str = "medium",
+        exit_status: ExitStatus = Exit.INCONCLUSIVE,
+    ) -> Report:
+        """Build the report about a machine that gave none.
+
+        Args:
+            name: The machine.
+            results: Results that give the reason.
+            seconds: Seconds that were spent on it.
+            level: The level of the run that it is part of.
+            exit_status: Its exit status.
+        """
+        return cls(
+            version=version("pyaclnn"),
+            started=datetime.now(timezone.utc).isoformat(timespec="seconds"),
+            seconds=seconds,
+            host={"name": name},
+            backend="none",
+            simulated=False,
+            directory=None,
+            soc_name=None,
+            cann_version=None,
+            level=level,  # type: ignore[arg-type]  # one of these
+            environment={},
+            results=results,
+            exit_status=exit_status,
+        )
 
     @property
     def moment(self) -> datetime | None:

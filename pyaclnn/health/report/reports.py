@@ -11,6 +11,7 @@ import json
 import re
 import zlib
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal, overload
 
 from msgspec import Raw, Struct
@@ -19,12 +20,12 @@ from msgspec.structs import replace
 from pyaclnn.base.files import open_file
 from pyaclnn.health.report.aggregate import Aggregate
 from pyaclnn.health.report.codec import cleaned, json_text, read
-from pyaclnn.health.report.record import ExitStatus, Report
+from pyaclnn.health.report.record import CheckResult, ExitStatus, Report, Status
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-__all__ = ["FLEET", "Reports", "read_reports"]
+__all__ = ["FLEET", "Reports", "read_reports", "unread", "unreported"]
 
 FLEET: Final = "fleet"
 """The ``kind`` of a fleet report."""
@@ -97,6 +98,45 @@ class Reports(Sequence[Report]):
             place: Its place in the sequence.
         """
         return read(Report, zlib.decompress(self._packed[place]))
+
+
+def unread(path: str, reason: str) -> Report:
+    """Build the report of a machine whose file cannot be read.
+
+    Args:
+        path: The file, which the machine is named after.
+        reason: The reason, in a sentence.
+    """
+    result = CheckResult(
+        id="REP-001",
+        title="the report can be read",
+        category="reports",
+        status=Status.ERROR,
+        seconds=0.0,
+        summary=reason.replace(path, Path(path).name),
+        causes=("the file was cut short", "another program, or another version, wrote it"),
+        next_step="write it again on that machine: pyaclnn doctor --json FILE",
+    )
+    return Report.absent(Path(path).stem, (result,))
+
+
+def unreported(host: str) -> Report:
+    """Build the report of a machine that was expected and gave none.
+
+    Args:
+        host: Its name.
+    """
+    result = CheckResult(
+        id="REP-002",
+        title="every machine that is expected has a report",
+        category="reports",
+        status=Status.ERROR,
+        seconds=0.0,
+        summary="there is no report of this machine",
+        causes=("the machine cannot be reached", "the doctor was not started there, or was ended"),
+        next_step="run it there: pyaclnn doctor --json FILE",
+    )
+    return Report.absent(host, (result,))
 
 
 class _FleetFile(Struct):

@@ -11,7 +11,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from pyaclnn.health.report.record import Exit, Status, device_of
+from pyaclnn.health.report.record import Exit, Status, check_of, device_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -129,6 +129,8 @@ def about(report: Report) -> str:
     """Return the examined installation in words, e.g. ``CANN 8.1.RC1 on Ascend910B3``."""
     if report.simulated:
         return f"the simulated NPU ({report.soc_name or 'no chip'})"
+    if report.results and check_of(report.results[0]).startswith("REP-"):
+        return "no report"
     if report.backend == "none":
         return "no usable CANN" if report.exit_status == Exit.BROKEN else "no CANN"
     name = f"CANN {report.cann_version}" if report.cann_version else "CANN"

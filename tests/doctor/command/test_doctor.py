@@ -267,7 +267,7 @@ def test_fleets_can_be_merged_again_and_a_report_given_twice_counts_once(folder:
 
 def test_merge_refuses_what_is_no_report(folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
     (folder / "c.json").write_text("{}")
-    assert pyaclnn("doctor", "merge", folder / "a.json", folder / "c.json") == 2
+    assert pyaclnn("doctor", "merge", folder / "c.json") == 2
     assert "c.json' is not a report of pyaclnn doctor" in capfd.readouterr().err
 
 

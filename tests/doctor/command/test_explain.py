@@ -193,6 +193,7 @@ ASKED = [
     ("env-002", "ENV-002 visible devices"),
     ("ray-101", "RAY-101 (pyaclnn fleet doctor)"),
     ("RAY-102@3", "RAY-102 (pyaclnn fleet doctor)"),
+    ("REP-001", "REP-001 (pyaclnn doctor merge)"),
 ]
 
 

@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Machines whose report is missing or cannot be read are machines of the fleet, with the reason."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pyaclnn.health.report.fleet import fleet_verdict, gather
+from pyaclnn.health.report.hosts import expected_hosts, is_same_host
+from pyaclnn.health.report.record import Exit, host_name
+from tests.doctor import report_samples as samples
+from tests.product.commands import run
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+WHOLE = json.dumps(samples.HEALTHY.to_json())
+BAD = {
+    "truncated": (WHOLE[: len(WHOLE) // 2], "is not a report"),
+    "empty": ("", "is not a report"),
+    "banner": (f"Welcome to node 7!\n{WHOLE}", "is not a report"),
+    "older": (json.dumps({**samples.HEALTHY.to_json(), "schema": 3}), "schema"),
+    "unknown-key": (json.dumps({**samples.HEALTHY.to_json(), "more": 1}), "unknown field `more`"),
+    "binary": ("\x00\x01\x02", "is not a report"),
+}
+
+
+def test_each_bad_file_is_a_machine_with_the_reason_and_the_others_count(tmp_path: Path) -> None:
+    paths = []
+    for name, (text, _) in {"good": (WHOLE, ""), **BAD}.items():
+        path = tmp_path / f"{name}.json"
+        path.write_text(text, encoding="utf-8")
+        paths.append(str(path))
+    fleet = gather([*paths, str(tmp_path / "gone.json")])
+    assert fleet.names[0] == host_name(samples.HEALTHY)
+    assert fleet.names[1:] == (*BAD, "gone")
+    assert fleet.exit_status == Exit.INCONCLUSIVE
+    for report, (_, words) in zip(fleet.reports[1:], BAD.values(), strict=False):
+        [result] = report.results
+        assert result.id == "REP-001"
+        assert words in result.summary
+    assert "No such file" in fleet.reports[-1].results[0].summary
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes here")
+def test_a_pipe_without_a_writer_does_not_hold_a_merge(tmp_path: Path) -> None:
+    (tmp_path / "good.json").write_text(WHOLE, encoding="utf-8")
+    os.mkfifo(tmp_path / "pipe")
+    fleet = gather([str(tmp_path / "good.json"), str(tmp_path / "pipe")])
+    assert fleet.reports[1].results[0].id == "REP-001"
+
+
+def test_files_of_which_none_is_a_report_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "a.json").write_text("{}")
+    with pytest.raises(ValueError, match=r"a\.json' is not a report"):
+        gather([str(tmp_path / "a.json"), str(tmp_path / "b.json")])
+
+
+def test_a_machine_that_is_expected_and_absent_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "one.json"
+    path.write_text(WHOLE, encoding="utf-8")
+    here = host_name(samples.HEALTHY)
+    fleet = gather([str(path)], [here, "node07"])
+    assert fleet.names == (here, "node07")
+    assert fleet.reports[1].results[0].id == "REP-002"
+    assert fleet.exit_status == Exit.INCONCLUSIVE
+    assert "node07" in fleet.to_text()
+    assert fleet_verdict(fleet).tone == "unclear"
+
+
+LISTS = [
+    ("a,b a", ["a", "b"]),
+    ("node[1-3]", ["node1", "node2", "node3"]),
+    ("n[08-10,20]-ib", ["n08-ib", "n09-ib", "n10-ib", "n20-ib"]),
+    ("r[1-2]n[1-2]", ["r1n1", "r1n2", "r2n1", "r2n2"]),
+]
+
+
+@pytest.mark.parametrize(("text", "names"), LISTS)
+def test_a_list_of_hosts_has_ranges(text: str, names: list[str]) -> None:
+    assert expected_hosts(text) == names
+
+
+def test_a_list_of_hosts_may_be_a_file(tmp_path: Path) -> None:
+    path = tmp_path / "hosts"
+    path.write_text("# rack 1\nnode[1-2]  # two\n\nhead\n")
+    assert expected_hosts(str(path)) == ["node1", "node2", "head"]
+
+
+@pytest.mark.parametrize(
+    ("text", "words"), [("n[1-x]", "no range"), ("n[3-1]", "less than"), (",", "names no host")]
+)
+def test_a_wrong_list_of_hosts_is_refused(text: str, words: str) -> None:
+    with pytest.raises(ValueError, match=words):
+        expected_hosts(text)
+
+
+SAME = [("a", "a", True), ("a", "a.example", True), ("a.x", "a.y", False), ("a", "b", False)]
+
+
+@pytest.mark.parametrize(("one", "other", "same"), SAME)
+def test_a_domain_counts_where_both_names_have_one(one: str, other: str, same: bool) -> None:
+    assert is_same_host(one, other) is same
+
+
+def test_the_command_names_what_is_missing(tmp_path: Path) -> None:
+    (tmp_path / "one.json").write_text(WHOLE, encoding="utf-8")
+    (tmp_path / "two.json").write_text(WHOLE[:100], encoding="utf-8")
+    files = [str(tmp_path / "one.json"), str(tmp_path / "two.json")]
+    done = run(sys.executable, "-m", "pyaclnn", "doctor", "merge", *files, "--expect", "node[1-2]")
+    assert done.returncode == Exit.INCONCLUSIVE
+    for text in ("two", "node1", "node2", "there is no report of this machine"):
+        assert text in done.stdout

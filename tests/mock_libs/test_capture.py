@@ -237,7 +237,7 @@ def test_what_breaks_a_capture_off(
 
 class TestBeginAndEnd:
     def test_what_cannot_begin(self, stream: Any) -> None:
-        assert lib.aclmdlRICaptureBegin(NULL, GLOBAL) == 107000
+        assert lib.aclmdlRICaptureBegin(NULL, GLOBAL) == 100000
         assert lib.aclmdlRICaptureBegin(stream, 3) == 107000
         begin(stream)
         assert lib.aclmdlRICaptureBegin(stream, GLOBAL) == 107027

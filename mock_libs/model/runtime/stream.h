@@ -32,6 +32,7 @@ struct stream {
     char error_text[1024];
     bool stop_on_failure;
     uint32_t overflow_switch;
+    uint32_t core_limits[ACL_RT_DEV_RES_VECTOR_CORE + 1]; /* by kind of core; 0: not set */
 };
 
 struct stream *mock_stream_new(struct context *context);

@@ -1,0 +1,188 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Functions that the table of the C interface declares, called as by a linked program."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pyaclnn.bindgen.mock_gates import read_entry_points
+from pyaclnn.facts.interface import functions
+from pyaclnn.facts.releases import RELEASES, has
+from tests.architecture.c_graph import ROOT
+from tests.bindgen.complete import declarations
+from tests.releases import NEWEST
+
+if TYPE_CHECKING:
+    from .programs import Programs
+
+NULLS = [
+    line.split("\t")
+    for line in (Path(__file__).parent / "nulls.tsv").read_text("utf-8").splitlines()
+]
+"""A row: a function; the parameters whose NULL answers 100000; those whose 0 does. Sources: CANN:
+runtime aclrt_impl, acl_tdt_queue and acl_tdt_channel; ge acl_model."""
+
+# The number in place of a status says that there is no information.
+NO_STATUS = {
+    f"aclrtGet{what}FromExceptionInfo" for what in ("TaskId", "StreamId", "ThreadId", "DeviceId")
+} | {"aclrtGetErrorCodeFromExceptionInfo"}
+# Nothing to copy or to fill needs no memory, so that the function itself looks.
+BY_ITSELF = {
+    *("aclrtMemcpy", "aclrtMemcpyAsync", "aclrtMemcpyAsyncWithCondition"),
+    *("aclrtMemset", "aclrtMemsetAsync"),
+}
+
+
+def test_every_implemented_function_refuses_the_nulls_and_zeros_that_cann_refuses() -> None:
+    entry_points = read_entry_points(ROOT / "entry_points.tsv", declarations().functions)
+    known = {name: {*nulls.split(), *zeros.split()} for name, nulls, zeros in NULLS}
+    written = known.keys() & entry_points.keys()
+    assert len(written) > 150
+    missing = {name: known[name] - entry_points[name].required for name in sorted(written)}
+    assert {name for name, those in missing.items() if those} == NO_STATUS | BY_ITSELF
+
+
+HEAD = """
+import pyaclnn
+pyaclnn.select_backend('mock')
+from pyaclnn import raw
+from pyaclnn.raw import ffi
+
+def pointer(kind):
+    return ffi.new(kind + ' *')
+
+def expect(status, *given):
+    found = [raw_call(*call) for call in given]
+    assert found == [status] * len(given), list(zip(given, found))
+
+def raw_call(name, *arguments):
+    return getattr(raw, name)(*arguments)
+
+N = raw.NULL
+"""
+
+
+def check(programs: Programs, code: str, release: str = NEWEST) -> None:
+    result = programs.python(HEAD + code, PYACLNN_MOCK_CANN=release)
+    assert result.returncode == 0, result.stderr
+
+
+@pytest.mark.parametrize("release", RELEASES)
+def test_raw_has_every_function_of_the_table(release: str, programs: Programs) -> None:
+    names = [n for n, row in functions().items() if has(release, row.since, row.until)]
+    assert len(names) > 300
+    code = f"for name in {names!r}:\n    assert callable(getattr(raw, name)), name"
+    check(programs, code, release)
+
+
+@pytest.mark.parametrize("release", RELEASES)
+def test_a_list_of_buffers_keeps_them_in_order(release: str, programs: Programs) -> None:
+    check(
+        programs,
+        """
+made = raw.aclmdlCreateDataset()
+buffers = [ffi.cast('aclDataBuffer *', 4096 + i) for i in range(9)]
+assert all(raw.aclmdlAddDatasetBuffer(made, each) == 0 for each in buffers)
+assert raw.aclmdlGetDatasetNumBuffers(made) == 9 and raw.aclmdlGetDatasetNumBuffers(N) == 0
+assert [raw.aclmdlGetDatasetBuffer(made, i) for i in range(9)] == buffers
+assert raw.aclmdlGetDatasetBuffer(made, 9) == N == raw.aclmdlGetDatasetBuffer(N, 0)
+expect(100000, ('aclmdlAddDatasetBuffer', N, buffers[0]), ('aclmdlAddDatasetBuffer', made, N))
+expect(100000, ('aclmdlDestroyDataset', N))
+expect(0, ('aclmdlDestroyDataset', made))
+""",
+        release,
+    )
+
+
+@pytest.mark.parametrize("release", RELEASES)
+def test_a_model_cannot_be_loaded_and_its_description_is_empty(
+    release: str, programs: Programs
+) -> None:
+    check(
+        programs,
+        """
+number = pointer('uint32_t')
+expect(999001, ('aclmdlLoadFromFile', b'model.om', number))
+text = ffi.string(raw.aclGetRecentErrMsg()).decode()
+assert 'offline models are compiled for a chip' in text, text
+made = raw.aclmdlCreateDesc()
+expect(100000, ('aclmdlGetDesc', made, 1), ('aclmdlGetDesc', N, 1))
+expect(145003, ('aclmdlUnload', 1))
+expect(0, *((f'aclmdlGetNum{what}', made) for what in ('Inputs', 'Outputs')))
+expect(0, *((f'aclmdlGet{what}SizeByIndex', made, 0) for what in ('Input', 'Output')))
+both = [f'aclmdlGet{w}{f}' for w in ('Input', 'Output') for f in ('Format', 'DataType')]
+expect(-1, *((name, made, 0) for name in both))
+assert ffi.string(raw.aclmdlGetInputNameByIndex(made, 0)) == b''
+dims, index = pointer('aclmdlIODims'), pointer('size_t')
+names = ('InputDims', 'InputDimsV2', 'OutputDims', 'CurOutputDims')
+expect(100000, *((f'aclmdlGet{name}', made, 0, dims) for name in names))
+expect(100000, *((f'aclmdlGet{w}IndexByName', made, b'x', index) for w in ('Input', 'Output')))
+expect(0, ('aclmdlDestroyDesc', made))
+""",
+        release,
+    )
+
+
+def test_an_allocator_is_kept_for_its_stream(programs: Programs) -> None:
+    check(
+        programs,
+        """
+expect(0, ('aclrtSetDevice', 0))
+stream = pointer('aclrtStream'); expect(0, ('aclrtCreateStream', stream))
+made = raw.aclrtAllocatorCreateDesc()
+functions = [ffi.cast(kind, 4096 + i) for i, kind in enumerate((
+    'aclrtAllocatorAllocFunc', 'aclrtAllocatorFreeFunc', 'aclrtAllocatorAllocAdviseFunc',
+    'aclrtAllocatorGetAddrFromBlockFunc'))]
+object = ffi.cast('void *', 77)
+expect(0, ('aclrtAllocatorSetObjToDesc', made, object))
+expect(100000, ('aclrtAllocatorRegister', stream[0], made))
+setters = ('AllocFunc', 'FreeFunc', 'AllocAdviseFunc', 'GetAddrFromBlockFunc')
+expect(100000, *((f'aclrtAllocatorSet{s}ToDesc', made, N) for s in setters))
+expect(0, *((f'aclrtAllocatorSet{s}ToDesc', made, f) for s, f in zip(setters, functions)))
+expect(0, ('aclrtAllocatorRegister', stream[0], made), ('aclrtAllocatorDestroyDesc', made))
+desc, found = pointer('aclrtAllocatorDesc'), pointer('aclrtAllocator')
+places = [ffi.new(ffi.getctype(ffi.typeof(f), '*')) for f in functions]
+expect(0, ('aclrtAllocatorGetByStream', stream[0], desc, found, *places))
+assert (desc[0], found[0]) == (made, object) and [p[0] for p in places] == functions
+expect(0, ('aclrtAllocatorGetByStream', stream[0], desc, N, N, N, N, N))
+expect(0, ('aclrtAllocatorUnregister', stream[0]), ('aclrtAllocatorUnregister', stream[0]))
+expect(100000, ('aclrtAllocatorGetByStream', stream[0], desc, found, *places))
+""",
+    )
+
+
+def test_limits_of_cores_are_kept_by_device_stream_and_thread(programs: Programs) -> None:
+    check(
+        programs,
+        """
+value = pointer('uint32_t')
+expect(107002, ('aclrtSetDeviceResLimit', 0, 0, 4), ('aclrtGetResInCurrentThread', 0, value))
+expect(0, ('aclrtSetDevice', 0))
+expect(107001, ('aclrtSetDeviceResLimit', 99, 0, 4))
+expect(107000, ('aclrtSetDeviceResLimit', 0, 2, 4), ('aclrtSetDeviceResLimit', 0, 0, 21))
+def limits(name, *of):
+    found = []
+    for kind in (0, 1):
+        expect(0, (name, *of, kind, value))
+        found.append(value[0])
+    return found
+assert limits('aclrtGetDeviceResLimit', 0) == [20, 40] == limits('aclrtGetResInCurrentThread')
+expect(0, ('aclrtSetDeviceResLimit', 0, 0, 8))
+assert limits('aclrtGetDeviceResLimit', 0) == [8, 40] == limits('aclrtGetResInCurrentThread')
+stream = pointer('aclrtStream'); expect(0, ('aclrtCreateStream', stream))
+assert limits('aclrtGetStreamResLimit', stream[0]) == [8, 40]
+expect(0, ('aclrtSetStreamResLimit', stream[0], 1, 12))
+assert limits('aclrtGetResInCurrentThread') == [8, 40]
+expect(0, ('aclrtUseStreamResInCurrentThread', stream[0]))
+assert limits('aclrtGetStreamResLimit', stream[0]) == [8, 12]
+assert limits('aclrtGetResInCurrentThread') == [8, 12]
+expect(0, ('aclrtUnuseStreamResInCurrentThread', stream[0]), ('aclrtResetDeviceResLimit', 0))
+assert limits('aclrtGetResInCurrentThread') == [20, 40]
+expect(0, ('aclrtResetStreamResLimit', stream[0]))
+assert limits('aclrtGetStreamResLimit', stream[0]) == [20, 40]
+expect(100000, ('aclrtGetResInCurrentThread', 0, N), ('aclrtGetStreamResLimit', stream[0], 0, N))
+""",
+    )

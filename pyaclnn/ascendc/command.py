@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
+from pyaclnn.base.errors import text_of
 from pyaclnn.base.files import open_file, read_file
 from pyaclnn.facts.chips import DEFAULT_SOC_NAME
 
@@ -168,7 +169,7 @@ def _run(options: argparse.Namespace) -> int:
         sys.stderr.write(f"pyaclnn ascendc run: there is no file '{error.filename}'\n")
         return UNUSABLE
     except (ascendc.CompileError, OSError, TypeError, ValueError) as error:
-        sys.stderr.write(f"pyaclnn ascendc run: {error}\n")
+        sys.stderr.write(f"pyaclnn ascendc run: {text_of(error)}\n")
         return UNUSABLE
     for value, path in passed:
         if path is not None and isinstance(value, np.ndarray):

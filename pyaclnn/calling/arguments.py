@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from pyaclnn.base.errors import repr_of
 from pyaclnn.cann import raw
 from pyaclnn.runtime.array import DeviceArray
 
@@ -69,7 +70,7 @@ def _words(kind: str, argument: Argument) -> str:
     if kind in _SEQUENCES:
         values = tuple(argument) if _is_many(argument) else (argument,)
         return f"{_SEQUENCES[kind]} {values}"
-    return f"scalar {argument!r}" if kind == "a" else repr(argument)
+    return f"scalar {repr_of(argument)}" if kind == "a" else repr_of(argument)
 
 
 def _tensor(array: DeviceArray) -> str:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from pyaclnn.base.errors import InvalidArgumentError
+from pyaclnn.base.errors import InvalidArgumentError, repr_of
 from pyaclnn.base.spelling import did_you_mean
 from pyaclnn.calling import array_dtypes
 from pyaclnn.calling.array_dtypes import (
@@ -236,7 +236,7 @@ def squeeze(x: DeviceArray, /, axis: int | tuple[int, ...]) -> DeviceArray:
     """Return a view without axes of length 1."""
     axes = normal_axes("squeeze", axis, x.ndim)
     if any(x.shape[place] != 1 for place in axes):
-        given, expected = f"{axis} of shape {x.shape}", "axes of length 1"
+        given, expected = f"{repr_of(axis)} of shape {x.shape}", "axes of length 1"
         raise InvalidArgumentError.of("squeeze", "axis", given, expected)
     return x[tuple(0 if place in axes else slice(None) for place in range(x.ndim))]
 
@@ -259,7 +259,8 @@ def asarray(
         return astype(made, kind, copy=copy and made is obj)
     host = np.asarray(obj)
     kind = host.dtype if isinstance(obj, (np.ndarray, np.generic)) else _default(host.dtype)
-    return to_device(np.asarray(host, kind if dtype is None else dtype, order="C"), device)
+    kind = kind if dtype is None else dtype_of(dtype)
+    return to_device(np.asarray(host, kind, order="C"), device)
 
 
 def _default(dtype: np.dtype[Any]) -> np.dtype[Any]:
@@ -305,7 +306,7 @@ def eye(
     device: Device | None = None,
 ) -> DeviceArray:
     """Return ones on a diagonal, which the host writes."""
-    return asarray(np.eye(n_rows, n_cols, k, dtype or float32), device=device)
+    return asarray(np.eye(n_rows, n_cols, k, dtype_of(dtype or float32)), device=device)
 
 
 def empty(
@@ -369,7 +370,8 @@ def astype(
 ) -> DeviceArray:
     """Return an array in another dtype (``aclnnCast``); the array itself if nothing is to do."""
     x = x if device is None else x.to_device(device)
-    return x.astype(dtype) if copy or x.dtype != dtype_of(dtype) else x
+    kind = dtype_of(dtype)
+    return x.astype(kind) if copy or x.dtype != kind else x
 
 
 def _as_array(value: Any, dtype: np.dtype[Any], like: DeviceArray) -> DeviceArray:

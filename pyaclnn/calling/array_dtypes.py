@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import ml_dtypes
 import numpy as np
 
-from pyaclnn.base.errors import InvalidArgumentError
+from pyaclnn.base.errors import InvalidArgumentError, repr_of, text_of
 from pyaclnn.reference.kernels.promotion import common, with_number
 from pyaclnn.runtime.array import DeviceArray
 from pyaclnn.runtime.dtypes import bfloat16, dtype_of
@@ -59,8 +59,8 @@ def result_type(*arrays_and_dtypes: Any) -> np.dtype[Any]:
         found = functools.reduce(common, dtypes)
         return functools.reduce(with_number, numbers, found)
     except (TypeError, ValueError) as error:
-        given = repr(arrays_and_dtypes)
-        raise InvalidArgumentError.of("result_type", "dtypes", given, str(error)) from None
+        given = repr_of(arrays_and_dtypes)
+        raise InvalidArgumentError.of("result_type", "dtypes", given, text_of(error)) from None
 
 
 def can_cast(from_: Any, to: DTypeLike, /) -> Any:
@@ -78,7 +78,7 @@ def isdtype(dtype: DTypeLike, kind: Any) -> Any:
     letters = {"bool": "b", "signed integer": "i", "unsigned integer": "u", "integral": "iu"}
     letters |= {"real floating": "f", "complex floating": "c", "numeric": "iufc"}
     if kind not in letters:
-        raise InvalidArgumentError.of("isdtype", "kind", repr(kind), f"one of {[*letters]}")
+        raise InvalidArgumentError.of("isdtype", "kind", repr_of(kind), f"one of {[*letters]}")
     return ("f" if found == bfloat16 else found.kind) in letters[kind]
 
 

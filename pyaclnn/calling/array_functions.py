@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
-from pyaclnn.base.errors import InvalidArgumentError, UnsupportedError
+from pyaclnn.base.errors import InvalidArgumentError, UnsupportedError, repr_of, text_of
 from pyaclnn.base.spelling import with_article
 from pyaclnn.calling.by_name import op
 from pyaclnn.calling.declared import snake_name
@@ -133,7 +133,7 @@ def _compute(
         prepared = _prepared(function.names[0], form)
     except ValueError as error:
         given = " and ".join(map(_in_words, operands))
-        raise InvalidArgumentError.of(name, "operands", given, str(error)) from None
+        raise InvalidArgumentError.of(name, "operands", given, text_of(error)) from None
     follow(name, (*operands, out), stream)
     if function.result == "whole" and category(prepared.dtype) in "bi":
         found = cast_to(leader, leader.dtype, stream)
@@ -176,7 +176,7 @@ def _launch(
 def _in_words(operand: Any) -> str:
     if isinstance(operand, DeviceArray):
         return f"{operand.dtype} of shape {operand.shape}"
-    return repr(operand)
+    return repr_of(operand)
 
 
 def _form_of(function: ArrayFunction, operand: Any, dtype: np.dtype[Any]) -> Any:
@@ -257,7 +257,7 @@ def _matmul_shape(shapes: Sequence[tuple[int, ...]]) -> tuple[int, ...]:
 def _check_range(name: str, place: int, number: complex, dtype: np.dtype[Any]) -> None:
     if type(number) is int and category(dtype) == "i" and not _holds(dtype, number):
         expected = f"a number that {dtype} holds"
-        raise InvalidArgumentError.of(name, f"x{place + 1}", repr(number), expected)
+        raise InvalidArgumentError.of(name, f"x{place + 1}", repr_of(number), expected)
 
 
 def _check_out(name: str, out: DeviceArray, result: Empty) -> None:

@@ -7,7 +7,7 @@ import functools
 import re
 from typing import TYPE_CHECKING, Final
 
-from pyaclnn.base.errors import InvalidArgumentError
+from pyaclnn.base.errors import InvalidArgumentError, repr_of
 from pyaclnn.base.locks import reentrant_lock
 from pyaclnn.base.spelling import did_you_mean
 from pyaclnn.calling.declared import Declared, snake_name
@@ -60,7 +60,7 @@ def op(name: str) -> OperatorFunction:
     if found is not None:
         return found
     if not isinstance(name, str):
-        raise InvalidArgumentError.of("op", "name", repr(name), "a C name, such as 'aclnnAdd'")
+        raise InvalidArgumentError.of("op", "name", repr_of(name), "a C name, such as 'aclnnAdd'")
     operator_headers()
     with _lock:
         if name not in _made:
@@ -111,5 +111,5 @@ def _unknown(name: str) -> InvalidArgumentError:
     wanted = name.rpartition(".")[2].removesuffix(PHASE_1)
     wanted = wanted if wanted.lower().startswith("acl") else f"aclnn{wanted}"
     hint = closest_operators(wanted.replace("_", ""), known) if wanted != "aclnn" else None
-    given = f"{name!r}, which no header declares"
+    given = f"{repr_of(name)}, which no header declares"
     return InvalidArgumentError.of("op", "name", given, "the C name of an operator", hint)

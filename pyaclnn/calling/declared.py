@@ -8,7 +8,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from pyaclnn.base.errors import UnsupportedError
+from pyaclnn.base.errors import UnsupportedError, text_of
 from pyaclnn.base.locks import cached_property
 from pyaclnn.calling.operator import Operator, kind_of, operator
 from pyaclnn.cann.library import declaration
@@ -72,7 +72,7 @@ class Declared:
         Raises:
             UnsupportedError: It takes what no operator of CANN takes.
         """
-        found = declaration(f"{name}{PHASE_1}")
+        found = declaration(f"{text_of(name)}{PHASE_1}")
         if found is None:
             return None
         names, types = found.parameters[:-2], found.types[:-2]

@@ -7,7 +7,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from pyaclnn._binding import lib
-from pyaclnn.base.errors import InvalidArgumentError
+from pyaclnn.base.errors import InvalidArgumentError, repr_of
 from pyaclnn.calling.launch import failure, launch_operator, release_plan
 from pyaclnn.cann import raw
 from pyaclnn.cann.library import function
@@ -109,7 +109,7 @@ class Unsettled:
             return array
         if math.prod(shape) > array.size or not array.is_contiguous:
             expected = f"a contiguous array of at least {math.prod(shape)} elements, for {shape}"
-            raise InvalidArgumentError.of("actual", "array", repr(array), expected)
+            raise InvalidArgumentError.of("actual", "array", repr_of(array), expected)
         return array.reshape(-1)[: math.prod(shape)].reshape(shape)
 
     def __repr__(self) -> str:

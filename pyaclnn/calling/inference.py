@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import numpy as np
 
-from pyaclnn.base.errors import InvalidArgumentError
+from pyaclnn.base.errors import InvalidArgumentError, repr_of
 from pyaclnn.calling.empty import Empty
 from pyaclnn.facts.operators import by_c_name
 from pyaclnn.facts.operators.results import result_rules
@@ -121,7 +121,7 @@ def _in_short(argument: Any) -> str:
         return f"({argument.dtype}, shape {argument.shape})"
     if isinstance(argument, (tuple, list)) and any(hasattr(item, "shape") for item in argument):
         return f"({', '.join(map(_in_short, argument))})"
-    return repr(argument)
+    return repr_of(argument)
 
 
 def _by_rule(operator: str, given: Mapping[str, Any]) -> list[Any] | None:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 import numpy as np
 
-from pyaclnn.base.errors import InvalidArgumentError
+from pyaclnn.base.errors import InvalidArgumentError, repr_of
 from pyaclnn.runtime.array import DeviceArray
 from pyaclnn.runtime.dtypes import acl_dtype, dtype_of
 
@@ -237,7 +237,7 @@ def _sequence(argument: Argument, tail: Tail, expected: str) -> Sequence[Any]:
 
 
 def _short(value: object) -> str:
-    text = repr(value)
+    text = repr_of(value)
     return text if len(text) <= _LONG else f"{text[:_LONG]}… ({type(value).__name__})"
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 import numpy as np
 
-from pyaclnn.base.errors import InvalidArgumentError
+from pyaclnn.base.errors import InvalidArgumentError, repr_of
 from pyaclnn.facts.operators.parameters import Kind
 from pyaclnn.runtime.dtypes import dtype_of
 from pyaclnn.runtime.shapes import count_of, shape_of
@@ -154,4 +154,4 @@ def _short(value: object) -> str:
     """Write a value; an integer too long to be printed by its length."""
     if isinstance(value, int) and value.bit_length() > _MANY_BITS:
         return f"an integer of {value.bit_length()} bits"
-    return repr(value)
+    return repr_of(value)

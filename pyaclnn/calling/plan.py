@@ -8,7 +8,7 @@ from operator import is_
 from typing import TYPE_CHECKING, Any, Final, Generic
 
 from pyaclnn._binding import lib
-from pyaclnn.base.errors import ContextError, InvalidArgumentError
+from pyaclnn.base.errors import ContextError, InvalidArgumentError, repr_of
 from pyaclnn.base.locks import reentrant_lock
 from pyaclnn.calling.arguments import frozen
 from pyaclnn.calling.arrays import check_overlap
@@ -315,7 +315,7 @@ class Plan(Generic[R]):
     def _refuse(self, name: str, array: object) -> NoReturn:
         bound = self._arguments[self._slots[name][1]]
         expected = f"an open array of layout and offset of the one in place: {bound!r}"
-        raise InvalidArgumentError.of("Plan.run", name, repr(array), expected)
+        raise InvalidArgumentError.of("Plan.run", name, repr_of(array), expected)
 
     def close(self) -> None:
         """Release the executor, its descriptors and the arrays; closing twice has no effect."""
@@ -396,5 +396,5 @@ def plan(operator: Callable[P, R], *arguments: P.args, **options: P.kwargs) -> P
     prepare = getattr(operator, "prepare", None)
     if prepare is None:
         expected = "an operator of pyaclnn.ops or pyaclnn.aclnn, which its arguments follow"
-        raise InvalidArgumentError.of("plan", "operator", repr(operator), expected)
+        raise InvalidArgumentError.of("plan", "operator", repr_of(operator), expected)
     return Plan(prepare(*arguments, **options))

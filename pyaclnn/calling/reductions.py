@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from pyaclnn.base.errors import InvalidArgumentError
+from pyaclnn.base.errors import InvalidArgumentError, repr_of
 from pyaclnn.calling.by_name import op
 from pyaclnn.calling.empty import Empty
 from pyaclnn.facts.operators.array_functions import array_functions
@@ -63,7 +63,7 @@ def normal_axes(name: str, axis: int | tuple[int, ...] | None, rank: int) -> tup
     if not all(-rank <= number < rank for number in given) or len({*axes}) != len(axes):
         span = f" ({-rank} to {rank - 1})" if rank else ""
         expected = f"different axes of an array of {rank} axes{span}, or None for all"
-        raise InvalidArgumentError.of(name, "axis", repr(axis), expected)
+        raise InvalidArgumentError.of(name, "axis", repr_of(axis), expected)
     return axes
 
 
@@ -111,7 +111,7 @@ def reduce(
     )
     if "axis" in call.arguments and len(axes) != 1:
         if len(axes) != x.ndim:
-            raise InvalidArgumentError.of(name, "axis", repr(axis), "one axis, or None for all")
+            raise InvalidArgumentError.of(name, "axis", repr_of(axis), "one axis, or None for all")
         x = (x if x.is_contiguous else cast_to(x, x.dtype, stream)).reshape(math.prod(x.shape))
         axes = (0,)
     if function.result == "real" and x.dtype != kind:

@@ -104,7 +104,7 @@ def _lines(form: Form) -> Iterator[str]:
     yield f"        key_ = ({_listed(_keys(form))}{'options_' if options else '()'})"
     yield "        path_ = paths_.get(key_)"
     yield f"        device_ = {form.leader}._device"
-    yield "    except (AttributeError, TypeError, ValueError):"
+    yield "    except Exception:"  # of arguments, which the slow path refuses
     yield "        key_ = path_ = None"
     same = " and exact_(options_, path_)" if options else ""
     yield f"    if path_ is not None{same}:"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 import numpy as np
 
-from pyaclnn.base.errors import InvalidArgumentError
+from pyaclnn.base.errors import InvalidArgumentError, repr_of, text_of
 from pyaclnn.facts.operators.parameters import REQUIRED, Kind, Option, Tensor
 from pyaclnn.runtime.array import DeviceArray
 from pyaclnn.runtime.dlpack import is_foreign
@@ -107,7 +107,7 @@ def torch_bound(
     found = {}
     for parameter in parameters:
         value = given.get(parameter.name, REQUIRED)
-        if parameter.word and (value is REQUIRED or str(value) == parameter.word):
+        if parameter.word and (value is REQUIRED or text_of(value) == parameter.word):
             value = parameter.meant
         if parameter.own and value is not REQUIRED:
             found[parameter.own] = value
@@ -126,7 +126,7 @@ def _may_be(operator: Operator, parameter: TorchParameter, value: Any) -> bool:
     """Return whether a value is of the kind that a parameter of PyTorch's function has."""
     if parameter.shape_of:
         return _are_integers(value)
-    if not parameter.own or str(value) == parameter.word:
+    if not parameter.own or text_of(value) == parameter.word:
         return True
     own = operator.by_name[parameter.own]
     may_be_none = value is None and isinstance(own, Tensor)
@@ -162,9 +162,9 @@ def _require_possible(
             tensor = names[parameter.shape_of]
             wanted = parameter.lengths(tuple(found[parameter.shape_of].shape))
             if (value if parameter.axes else tuple(np.atleast_1d(value).tolist())) != wanted:
-                refuse(name, repr(value), f"{wanted}, from the shape of '{tensor}'")
+                refuse(name, repr_of(value), f"{wanted}, from the shape of '{tensor}'")
         elif parameter.fixed is not ... and not _equals(value, parameter.fixed):
-            was = "an array" if _is_array(value) else repr(value)
+            was = "an array" if _is_array(value) else repr_of(value)
             refuse(name, was, f"{parameter.fixed}: {operator.c_name} has no such parameter")
 
 

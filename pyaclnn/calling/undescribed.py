@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from pyaclnn.base.errors import InvalidArgumentError
+from pyaclnn.base.errors import InvalidArgumentError, repr_of
 from pyaclnn.base.spelling import did_you_mean
 from pyaclnn.calling.arrays import check_arrays, require_array
 from pyaclnn.calling.call import Call, Interface, named_arrays
@@ -293,7 +293,7 @@ class Undescribed:
         axes = known[name] if np.iterable(known[name]) else (known[name],)
         if any(axis is not None and not -array.ndim <= axis < array.ndim for axis in axes):
             expected = f"from {-array.ndim} to {array.ndim - 1}, axes of {names[0]!r}"
-            raise InvalidArgumentError.of(self._declared.name, name, repr(known[name]), expected)
+            raise InvalidArgumentError.of(self._declared.name, name, repr_of(known[name]), expected)
 
     def _infer(self, arguments: list[Any], left: Sequence[int]) -> None:
         """Put an ``Empty`` in the place of each result that was left out."""

@@ -12,7 +12,7 @@ import warnings
 from typing import TYPE_CHECKING, Any, Final
 
 from pyaclnn._binding import lib
-from pyaclnn.base.errors import AclError, CleanupWarning, ContextError
+from pyaclnn.base.errors import AclError, CleanupWarning, ContextError, text_of
 from pyaclnn.cann import raw
 from pyaclnn.cann.library import function
 from pyaclnn.cann.signatures import signature
@@ -193,7 +193,7 @@ def _clean_up(name: str, by: Callable[[], int] | None, arguments: tuple[object, 
         status = function(*arguments) if by is None else by()
         detail = _recent_text() if status else None
     except (AclError, AttributeError) as failure:
-        report(f"{name} of {subject} could not be called: {failure}")
+        report(f"{name} of {subject} could not be called: {text_of(failure)}")
         return
     if status:
         said = detail or "CANN says nothing more."

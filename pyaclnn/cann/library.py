@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from pyaclnn._binding import ffi, lib
-from pyaclnn.base.errors import InvalidArgumentError, MissingSymbolError
+from pyaclnn.base.errors import InvalidArgumentError, MissingSymbolError, repr_of
 from pyaclnn.base.locks import reentrant_lock
 from pyaclnn.cann.discovery import library_sets
 from pyaclnn.cann.search import VARIABLE, Backend, Loaded, dlopen, search
@@ -81,7 +81,7 @@ def select_backend(choice: str | os.PathLike[str]) -> Backend:
     given: object = choice
     if not isinstance(given, (str, os.PathLike)) or not os.fspath(given):
         expected = "'cann', 'mock', or the path of a folder"
-        raise InvalidArgumentError.of("select_backend", "choice", repr(choice), expected)
+        raise InvalidArgumentError.of("select_backend", "choice", repr_of(choice), expected)
     return _load(os.fspath(choice), "select_backend").info
 
 

@@ -31,6 +31,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import ml_dtypes
 import numpy as np
 
+from pyaclnn.base.errors import repr_of
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -171,12 +173,12 @@ def judge(
 
     Source: CANN: opbase docs, operator precision standard of 2026-07-15 (see the module's text).
     """
-    result, expected = np.asarray(actual), np.asarray(golden)
+    result, expected = _made(np.asarray, "actual", actual), _made(np.asarray, "golden", golden)
     if result.shape != expected.shape:
         raise ValueError(
             f"actual has the shape {result.shape}; it must be the shape of golden, {expected.shape}"
         )
-    kind = np.dtype(result.dtype if dtype is None else dtype)
+    kind = result.dtype if dtype is None else _made(np.dtype, "dtype", dtype)
     with np.errstate(all="ignore"):
         if kind.kind in "biu":
             return _judge_exact(kind, result, expected, QUANTIZED if quantized else EXACT)
@@ -186,6 +188,16 @@ def judge(
                 f"type or one of {', '.join(map(str, TOLERANCES))}"
             )
         return _judge_floating(kind, result.astype(np.float64), expected.astype(np.float64))
+
+
+def _made(make: Callable[[Any], Any], name: str, value: object) -> Any:
+    """Return what NumPy makes of an argument, whose own text may raise in NumPy's message."""
+    try:
+        return make(value)
+    except (TypeError, ValueError):
+        raise
+    except Exception as error:
+        raise TypeError(f"{name} is {repr_of(value)}, which NumPy cannot take") from error
 
 
 def _judge_exact(

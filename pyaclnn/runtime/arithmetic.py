@@ -7,7 +7,7 @@ import functools
 import html
 from typing import TYPE_CHECKING, Any, NoReturn, Protocol, TypeAlias, TypeVar
 
-from pyaclnn.base.errors import InvalidArgumentError
+from pyaclnn.base.errors import InvalidArgumentError, repr_of
 from pyaclnn.base.lazy import provided
 from pyaclnn.runtime.writers import follow_writers
 
@@ -154,7 +154,7 @@ class Arithmetic:
         found: ArrayNamespace = provided(f"{__name__}.{ArrayNamespace.__name__}")
         known = found.__array_api_version__
         if api_version not in (None, known):
-            given, expected = repr(api_version), f"{known!r}, or None"
+            given, expected = repr_of(api_version), f"{known!r}, or None"
             raise InvalidArgumentError.of("__array_namespace__", "api_version", given, expected)
         return found
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pyaclnn.base.errors import ContextError, InvalidArgumentError
+from pyaclnn.base.errors import ContextError, InvalidArgumentError, repr_of
 from pyaclnn.cann import raw
 from pyaclnn.runtime.arithmetic import Arithmetic
 from pyaclnn.runtime.buffer import Buffer
@@ -98,7 +98,7 @@ class DeviceArray(Lent, Elements, Arithmetic, Shaped):
                 the buffer.
         """
         if not isinstance(buffer, Buffer):
-            raise InvalidArgumentError.of("DeviceArray", "buffer", repr(buffer), "a Buffer")
+            raise InvalidArgumentError.of("DeviceArray", "buffer", repr_of(buffer), "a Buffer")
         dims = shape_of(shape, "DeviceArray")
         kind = dtype_of(dtype, "DeviceArray")
         size = kind.itemsize

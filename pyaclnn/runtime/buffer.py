@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar, Final
 
-from pyaclnn.base.errors import InvalidArgumentError, OutOfMemoryError
+from pyaclnn.base.errors import InvalidArgumentError, OutOfMemoryError, repr_of
 from pyaclnn.cann import raw
 from pyaclnn.cann.gate import call, give_back
 from pyaclnn.runtime.context import is_gone
@@ -131,12 +131,12 @@ class Buffer(Handle):
         size = count_of(nbytes)
         if size is None:
             raise InvalidArgumentError.of(
-                "Buffer", "nbytes", repr(nbytes), "a number of bytes, 0 or more, below 2**63"
+                "Buffer", "nbytes", repr_of(nbytes), "a number of bytes, 0 or more, below 2**63"
             )
         start = None if address is None else count_of(address, _LAST_ADDRESS)
         if address is not None and (start is None or (size and not start)):
             raise InvalidArgumentError.of(
-                "Buffer", "address", repr(address), f"the device address of {size} bytes"
+                "Buffer", "address", repr_of(address), f"the device address of {size} bytes"
             )
         self._device = require_device("Buffer", device)
         self._nbytes = size

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from pyaclnn.base.errors import InvalidArgumentError
+from pyaclnn.base.errors import InvalidArgumentError, repr_of
 from pyaclnn.runtime.shapes import count_of
 
 __all__ = ["cap_of"]
@@ -25,5 +25,5 @@ def cap_of(nbytes: int | None, routine: str) -> int | None:
     cap = None if nbytes is None else count_of(nbytes)
     if nbytes is not None and cap is None:
         expected = "a number of bytes, 0 or more, or None for no limit"
-        raise InvalidArgumentError.of(routine, "cap", repr(nbytes), expected)
+        raise InvalidArgumentError.of(routine, "cap", repr_of(nbytes), expected)
     return cap

@@ -6,7 +6,7 @@ from __future__ import annotations
 import weakref
 from typing import TYPE_CHECKING, ClassVar, Final, NamedTuple
 
-from pyaclnn.base.errors import AclError, InvalidArgumentError
+from pyaclnn.base.errors import AclError, InvalidArgumentError, repr_of, text_of
 from pyaclnn.base.locks import reentrant_lock
 from pyaclnn.cann import raw
 from pyaclnn.cann.gate import OUT, fetch, hold, let_go, report, silence, text
@@ -101,10 +101,10 @@ class Device(Handle):
         if number is None:
             expected = f"an integer from 0 to {_LAST_ID}"
             hint = _way_from_torch(device_id)
-            raise InvalidArgumentError.of("Device", "device_id", repr(device_id), expected, hint)
+            raise InvalidArgumentError.of("Device", "device_id", repr_of(device_id), expected, hint)
         if context is not None and not raw.is_pointer(context):
             expected = "an aclrtContext as a C pointer, or None"
-            raise InvalidArgumentError.of("Device", "context", repr(context), expected)
+            raise InvalidArgumentError.of("Device", "context", repr_of(context), expected)
         ensure_runtime()
         self._id = number
         super().__init__(_open(number) if context is None else _be_guest(number, context))
@@ -235,14 +235,16 @@ def require_device(routine: str, device: Device | None) -> Device:
     if not isinstance(device, Device):
         hint = _way_from_torch(device)
         if count_of(device) is not None:
-            hint = f"open it with Device({device!r}), and close it when it is no longer needed."
-        raise InvalidArgumentError.of(routine, "device", repr(device), "a Device, or None", hint)
+            hint = (
+                f"open it with Device({repr_of(device)}), and close it when it is no longer needed."
+            )
+        raise InvalidArgumentError.of(routine, "device", repr_of(device), "a Device, or None", hint)
     return device
 
 
 def _way_from_torch(device: object) -> str | None:
     """Return the hint for a device that is named as PyTorch names it."""
-    kind, _, digits = str(device).partition(":")
+    kind, _, digits = text_of(device).partition(":")
     if kind == "cpu":
         return ".numpy() copies an array to the host."
     is_number = kind == "npu" and (digits or "0").isdecimal()

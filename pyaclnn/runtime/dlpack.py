@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol, runtime_chec
 
 import numpy as np
 
-from pyaclnn.base.errors import InvalidArgumentError
+from pyaclnn.base.errors import InvalidArgumentError, text_of
 from pyaclnn.base.spelling import with_article
 from pyaclnn.runtime.dtypes import bfloat16, require_native
 
@@ -148,7 +148,7 @@ def _exported(
         raise InvalidArgumentError.of(
             routine,
             argument,
-            f"{with_article(type(value).__name__)} that refuses to be exported ({error})",
+            f"{with_article(type(value).__name__)} that refuses to be exported ({text_of(error)})",
             "a tensor that DLPack can share",
             _way_to_export(argument, value),
         ) from error

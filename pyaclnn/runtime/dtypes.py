@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 import ml_dtypes
 import numpy as np
 
-from pyaclnn.base.errors import InvalidArgumentError
+from pyaclnn.base.errors import InvalidArgumentError, repr_of
 from pyaclnn.base.spelling import did_you_mean
 from pyaclnn.cann import raw
 from pyaclnn.facts.operators.types import TYPES
@@ -70,13 +70,13 @@ def dtype_of(dtype: DTypeLike, routine: str = "dtype_of", argument: str = "dtype
     """
     try:
         found = np.dtype(dtype)
-    except (TypeError, ValueError, KeyError, SyntaxError):  # NumPy has no word for all of these
+    except Exception:  # noqa: BLE001  # NumPy has no word for them, and formats the object
         found = None
     if found is not None:
         require_native(routine, argument, found)
     if found is None or found not in _CONSTANTS:
         supported = ", ".join(str(known) for known in _CONSTANTS)
-        given = repr(dtype) if found is None else found.str if found.kind != "V" else str(found)
+        given = repr_of(dtype) if found is None else found.str if found.kind != "V" else str(found)
         hint = conversion_hint(argument, found) if argument == "host" else None
         if isinstance(dtype, str):
             # fp16 shares half of its letters with float16.

@@ -7,7 +7,7 @@ import contextlib
 import functools
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from pyaclnn.base.errors import ContextError, InvalidArgumentError
+from pyaclnn.base.errors import ContextError, InvalidArgumentError, repr_of
 from pyaclnn.base.locks import reentrant_lock
 from pyaclnn.cann import raw
 from pyaclnn.cann.gate import OUT, call, fetch
@@ -185,7 +185,7 @@ def require_event(routine: str, argument: str, event: object) -> None:
         InvalidArgumentError: It is no event.
     """
     if not isinstance(event, Event):
-        raise InvalidArgumentError.of(routine, argument, repr(event), "an Event")
+        raise InvalidArgumentError.of(routine, argument, repr_of(event), "an Event")
 
 
 def _destroy(owner: Resource, slot: Pointer, _: Pointer) -> None:

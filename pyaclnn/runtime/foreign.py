@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
 
-from pyaclnn.base.errors import InvalidArgumentError
+from pyaclnn.base.errors import InvalidArgumentError, repr_of
 from pyaclnn.base.spelling import with_article
 from pyaclnn.cann import raw
 from pyaclnn.runtime.shapes import count_of
@@ -87,5 +87,5 @@ def stream_pointer(handle: int | Pointer) -> Pointer:
     address = count_of(handle, 2**64 - 1)
     if address is None:
         expected = "the address of an aclrtStream, or a C pointer to it"
-        raise InvalidArgumentError.of("Stream.borrow", "handle", repr(handle), expected)
+        raise InvalidArgumentError.of("Stream.borrow", "handle", repr_of(handle), expected)
     return raw.pointer_to(address)

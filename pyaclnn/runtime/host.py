@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pyaclnn.base.errors import InvalidArgumentError
+from pyaclnn.base.errors import InvalidArgumentError, repr_of
 from pyaclnn.base.spelling import with_article
 from pyaclnn.runtime.dlpack import host_array, is_foreign
 from pyaclnn.runtime.dtypes import require_native
@@ -154,9 +154,9 @@ def number_of(routine: str, argument: str, value: object, dtype: np.dtype[Any]) 
         InvalidArgumentError: It is no number, or one that the dtype cannot hold.
     """
     given: Any = value
-    with contextlib.suppress(OverflowError, TypeError, ValueError):
+    with contextlib.suppress(Exception):
         # Older NumPy only warns, and wraps round.
         if dtype.kind not in "iu" or np.iinfo(dtype).min <= given <= np.iinfo(dtype).max:
             return np.array(given, dtype).reshape(())
     wanted = f"a number that {dtype} can hold"
-    raise InvalidArgumentError.of(routine, argument, repr(value), wanted)
+    raise InvalidArgumentError.of(routine, argument, repr_of(value), wanted)

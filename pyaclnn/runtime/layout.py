@@ -11,7 +11,7 @@ import math
 import weakref
 from typing import TYPE_CHECKING, Any, Final
 
-from pyaclnn.base.errors import InvalidArgumentError
+from pyaclnn.base.errors import InvalidArgumentError, repr_of, text_of
 from pyaclnn.base.locks import reentrant_lock
 from pyaclnn.cann import raw
 from pyaclnn.runtime.dtypes import acl_dtype
@@ -128,10 +128,10 @@ class Layout:
         Raises:
             InvalidArgumentError: CANN has no such format, or the storage does not fit.
         """
-        if getattr(raw, f"{_PREFIX}{form}", None) is None:
+        if getattr(raw, f"{_PREFIX}{text_of(form)}", None) is None:
             known = [n.removeprefix(_PREFIX) for n in dir(raw) if n.startswith(_PREFIX)]
             expected = f"one of {', '.join(known)}"
-            raise InvalidArgumentError.of("with_format", "form", repr(form), expected)
+            raise InvalidArgumentError.of("with_format", "form", repr_of(form), expected)
         there = () if storage is None else shape_of(storage, "with_format", "storage")
         nbytes = math.prod(there) * self.dtype.itemsize if there else 0
         if nbytes > room or len(there) > _MOST_AXES:
@@ -157,7 +157,7 @@ class Layout:
         start = count_of(offset)
         if start is None or start % size:
             expected = f"a multiple of {size} bytes, 0 or more"
-            raise InvalidArgumentError.of(routine, "offset", repr(offset), expected)
+            raise InvalidArgumentError.of(routine, "offset", repr_of(offset), expected)
         if start + self.span > nbytes:
             expected = (
                 f"at least {start + self.span} bytes long, to hold shape {self.shape} of "

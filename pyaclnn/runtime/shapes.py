@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from pyaclnn.base.errors import InvalidArgumentError
+from pyaclnn.base.errors import InvalidArgumentError, repr_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -99,7 +99,7 @@ def shape_of(shape: int | Sequence[int], routine: str, argument: str = "shape") 
     known = tuple(length for length in lengths if length is not None)
     if len(known) != len(lengths):
         expected = "an integer, or a tuple of integers, of 0 or more and below 2**63"
-        raise InvalidArgumentError.of(routine, argument, repr(shape), expected)
+        raise InvalidArgumentError.of(routine, argument, repr_of(shape), expected)
     return known
 
 
@@ -117,7 +117,7 @@ def check_extent(shape: tuple[int, ...], itemsize: int, routine: str) -> None:
     """
     nbytes = itemsize * math.prod(length for length in shape if length)
     if len(shape) > MOST_AXES or nbytes > LARGEST:
-        given = repr(shape) if len(shape) <= MOST_AXES else f"of {len(shape)} axes"
+        given = repr_of(shape) if len(shape) <= MOST_AXES else f"of {len(shape)} axes"
         expected = f"of at most {MOST_AXES} axes and less than 2**63 bytes"
         raise InvalidArgumentError.of(routine, "shape", given, expected)
 
@@ -182,7 +182,7 @@ def strides_of(
         raise InvalidArgumentError.of(
             routine,
             "strides",
-            repr(strides),
+            repr_of(strides),
             f"{len(shape)} multiples of {itemsize} bytes, none negative",
         )
     return steps
@@ -201,9 +201,9 @@ def transposed(array: NDArray[Any], axes: tuple[object, ...]) -> NDArray[Any]:
     order: Any = axes
     try:
         view: NDArray[Any] = array.transpose(*order)
-    except (ValueError, TypeError):
+    except Exception:  # noqa: BLE001  # as in `reshaped`
         expected = f"a permutation of the {array.ndim} axes, or nothing"
-        raise InvalidArgumentError.of("transpose", "axes", repr(axes), expected) from None
+        raise InvalidArgumentError.of("transpose", "axes", repr_of(axes), expected) from None
     return view
 
 
@@ -224,9 +224,9 @@ def reshaped(array: NDArray[Any], shape: object) -> NDArray[Any]:
     wanted: Any = shape
     try:
         view: NDArray[Any] = array.reshape(wanted)
-    except (ValueError, TypeError, OverflowError):
+    except Exception:  # noqa: BLE001  # NumPy's, and of an object that it formats
         expected = f"a shape of {array.size} elements, as {array.shape} is"
-        raise InvalidArgumentError.of("reshape", "shape", repr(shape), expected) from None
+        raise InvalidArgumentError.of("reshape", "shape", repr_of(shape), expected) from None
     return view
 
 
@@ -267,7 +267,7 @@ def _basic_index(entry: object) -> int | slice | EllipsisType | None:
             expected = "a slice with a positive step: CANN has no negative strides"
     elif isinstance(entry, (int, np.integer)) and not isinstance(entry, bool):
         return operator.index(entry)
-    given = repr(entry)
+    given = repr_of(entry)
     if isinstance(entry, np.ndarray):
         given = f"an array of {entry.dtype} and shape {entry.shape}"
     hint = None

@@ -7,7 +7,7 @@ import contextlib
 import functools
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
-from pyaclnn.base.errors import InvalidArgumentError
+from pyaclnn.base.errors import InvalidArgumentError, repr_of
 from pyaclnn.cann import raw
 from pyaclnn.cann.gate import call, refuse_if_forked
 from pyaclnn.runtime.awaiting import awaited
@@ -238,7 +238,7 @@ class Stream(Handle):
             AclError: CANN does not take it.
         """
         if not callable(function):
-            given, wanted = repr(function), "something to be called"
+            given, wanted = repr_of(function), "something to be called"
             raise InvalidArgumentError.of("Stream.launch_host_func", "function", given, wanted)
         with self._using():
             return launch_function(self._timeline, functools.partial(function, *arguments))
@@ -374,10 +374,10 @@ def require_stream(routine: str, stream: StreamLike | None, device: Device | Non
     if not isinstance(stream, Stream):
         shared = shared_stream(routine, stream)
         if shared is None:
-            given = f"{stream!r} ({type(stream).__name__})"
+            given = f"{repr_of(stream)} ({type(stream).__name__})"
             hint = "a stream of another library can be used through Stream.borrow(handle)."
             raise InvalidArgumentError.of(routine, "stream", given, expected, hint)
         stream = Stream._lent(shared, stream, device)  # noqa: SLF001  # its own room
     if stream.closed or (device is not None and stream.device.id != device.id):
-        raise InvalidArgumentError.of(routine, "stream", repr(stream), expected)
+        raise InvalidArgumentError.of(routine, "stream", repr_of(stream), expected)
     return stream

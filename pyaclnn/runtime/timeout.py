@@ -8,7 +8,7 @@ from typing import Final
 
 import numpy as np
 
-from pyaclnn.base.errors import InvalidArgumentError
+from pyaclnn.base.errors import InvalidArgumentError, repr_of
 
 __all__ = ["milliseconds"]
 
@@ -35,7 +35,7 @@ def milliseconds(timeout: float | None, routine: str) -> int:
         raise InvalidArgumentError.of(
             routine,
             "timeout",
-            repr(timeout),
+            repr_of(timeout),
             f"a number of seconds above 0 and at most {_LONGEST // 1000}, or None to wait without "
             "limit",
             "to ask without waiting, use is_done().",

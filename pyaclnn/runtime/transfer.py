@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from pyaclnn.base.errors import InvalidArgumentError
+from pyaclnn.base.errors import InvalidArgumentError, repr_of
 from pyaclnn.cann import raw
 from pyaclnn.cann.gate import call
 from pyaclnn.runtime.dtypes import conversion_hint
@@ -182,7 +182,7 @@ def fill_bytes(place: Place, nbytes: int, value: int, stream: StreamLike | None)
     """
     byte = count_of(value, 255)
     if byte is None:
-        raise InvalidArgumentError.of("fill_bytes", "value", repr(value), "a byte, 0 to 255")
+        raise InvalidArgumentError.of("fill_bytes", "value", repr_of(value), "a byte, 0 to 255")
     if not nbytes:
         return
     target = raw.pointer_to(place.address)

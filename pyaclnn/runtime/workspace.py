@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 from typing import TYPE_CHECKING, ClassVar
 
-from pyaclnn.base.errors import InvalidArgumentError, OutOfMemoryError
+from pyaclnn.base.errors import InvalidArgumentError, OutOfMemoryError, repr_of, text_of
 from pyaclnn.runtime.buffer import Buffer, allocate
 from pyaclnn.runtime.cap import cap_of
 from pyaclnn.runtime.finalizer_queue import FINALIZER_QUEUE
@@ -64,9 +64,9 @@ class Workspace:
             self._timeline.use_workspace(None)
         elif not isinstance(given, Buffer) or not self._fits(given):
             expected = f"an open buffer of device {self._device.id}"
-            raise InvalidArgumentError.of("Workspace.use", "buffer", repr(given), expected)
+            raise InvalidArgumentError.of("Workspace.use", "buffer", repr_of(given), expected)
         elif not _Borrowed.is_free_for(given, self._timeline):
-            what = f"{given!r}, which is the workspace of another stream"
+            what = f"{repr_of(given)}, which is the workspace of another stream"
             raise InvalidArgumentError.of("Workspace.use", "buffer", what, "this stream's alone")
         else:
             self._timeline.use_workspace(_Borrowed(given, self._timeline))
@@ -89,7 +89,9 @@ class Workspace:
         except OutOfMemoryError:
             raise
         except MemoryError as refused:
-            message = f"{refused}.\nHint: raise Stream.workspace.cap, or give a larger buffer."
+            message = (
+                f"{text_of(refused)}.\nHint: raise Stream.workspace.cap, or give a larger buffer."
+            )
             raise OutOfMemoryError(message, routine="Stream.workspace") from None
 
 

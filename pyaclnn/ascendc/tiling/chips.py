@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from pyaclnn.ascendc.tiling.arithmetic import TilingError
+from pyaclnn.base.errors import repr_of
 from pyaclnn.facts.chips import FAMILIES, find_family
 
 __all__ = ["VECTOR_REGISTER_BYTES", "family_of", "has_vector_registers"]
@@ -28,7 +29,7 @@ def family_of(soc: str) -> str:
     if family is not None:
         return family
     raise TilingError(
-        f"soc is {soc!r}, which names no chip known here; it must be a full name such as "
+        f"soc is {repr_of(soc)}, which names no chip known here; it must be a full name such as "
         "Ascend910B3 (Atlas A2), Ascend910_9391 (Atlas A3), Ascend310P3 or Ascend950PR_9579"
     )
 

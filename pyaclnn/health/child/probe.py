@@ -14,7 +14,7 @@ import traceback
 from importlib import import_module
 from typing import TYPE_CHECKING, Final
 
-from pyaclnn.base.errors import AclError
+from pyaclnn.base.errors import AclError, text_of
 from pyaclnn.health.checks.catalogue import THE_END, find
 from pyaclnn.health.checks.finding import Finding, found
 from pyaclnn.health.child.failures import from_error
@@ -105,7 +105,7 @@ def _run(identity: str, session: Session, passed: Mapping[str, bool]) -> Finding
     except Exception as error:  # noqa: BLE001  # whatever it is, it becomes a result
         name = type(error).__name__
         trace = Evidence("traceback", name, traceback.format_exc())
-        return found("DEV-111.mistake", trace, reason=f"{name}: {error}")
+        return found("DEV-111.mistake", trace, reason=f"{name}: {text_of(error)}")
 
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
-from pyaclnn.base.errors import AclError
+from pyaclnn.base.errors import AclError, text_of
 from pyaclnn.base.limits import memory_error_message
 from pyaclnn.health.child.journal import Journal, take_task
 from pyaclnn.health.child.session import Session
@@ -38,7 +38,7 @@ def main(arguments: Sequence[str]) -> int:
     try:
         _run(task, journal)
     except Exception as error:
-        text = str(error) if isinstance(error, AclError) else memory_error_message(error)
+        text = text_of(error) if isinstance(error, AclError) else memory_error_message(error)
         if text is None:
             raise
         journal.write(facts={"error": text})

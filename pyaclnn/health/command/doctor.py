@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from rich.text import Text
 
+from pyaclnn.base.errors import text_of
 from pyaclnn.base.spelling import did_you_mean
 from pyaclnn.health.checks import catalogue
 from pyaclnn.health.checks.context import Level, Options
@@ -58,7 +59,7 @@ def doctor(options: argparse.Namespace) -> int:
             return 0 if output.write(STANDARD_OUTPUT, text) else Exit.INCONCLUSIVE
         wanted = _options(options)
     except (ValueError, WriteError) as error:
-        options.parser.error(str(error))
+        options.parser.error(text_of(error))
     try:
         console = open_console(error=True)
         shown = view(console) if options.detail >= 0 else contextlib.nullcontext(lambda _: None)
@@ -96,7 +97,7 @@ def merge(options: argparse.Namespace) -> int:
         expected = expected_hosts(named) if (named := getattr(options, "hosts", "")) else ()
         fleet = gather(options.reports, expected)
     except (ValueError, WriteError) as error:
-        options.parser.error(str(error))
+        options.parser.error(text_of(error))
     return output.report(fleet, fleet.exit_status)
 
 
@@ -107,7 +108,7 @@ def _save(target: str, report: Report, output: Output) -> bool:
             raise ValueError("the machine is not as it should be")  # noqa: TRY301  # see below
         text = Baseline.of(report).to_text()
     except ValueError as error:
-        output.message(f"'{target}' is not written: {error}")
+        output.message(f"'{target}' is not written: {text_of(error)}")
         return False
     if not output.write(target, text):
         return False

@@ -12,6 +12,7 @@ from importlib.metadata import version
 from itertools import groupby
 from typing import TYPE_CHECKING, Final
 
+from pyaclnn.base.errors import text_of
 from pyaclnn.base.locks import cached_property
 from pyaclnn.facts.variables import TOLD
 from pyaclnn.health.checks.catalogue import COMPARED, IN_TURN, SOAK, TOGETHER, find, plan
@@ -266,7 +267,7 @@ class _Run:
         except Exception as error:  # noqa: BLE001  # one broken check must not end the run
             return Finding(
                 Status.ERROR,
-                f"the check itself failed: {type(error).__name__}: {error}",
+                f"the check itself failed: {type(error).__name__}: {text_of(error)}",
                 (Evidence("traceback", type(error).__name__, traceback.format_exc()),),
                 ("a mistake in pyaclnn, or a file system that fails",),
                 "report it, with the output of --bundle",

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec.structs import replace
 
+from pyaclnn.base.errors import text_of
 from pyaclnn.health.checks import catalogue
 from pyaclnn.health.checks.context import Level, Options
 from pyaclnn.health.child.processes import terminable
@@ -242,7 +243,7 @@ def doctor(options: argparse.Namespace) -> int:
         if options.simulate is not None and options.address is not None:
             raise ValueError("--simulate starts a cluster of its own; it goes without --address")  # noqa: TRY301  # reported as any other
     except (ValueError, WriteError) as error:
-        options.parser.error(str(error))
+        options.parser.error(text_of(error))
     cells = Cells(open_console(error=True))
     try:
         with cells:

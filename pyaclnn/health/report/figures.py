@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeVar
 from msgspec import Struct
 from msgspec.structs import asdict
 
+from pyaclnn.base.errors import text_of
 from pyaclnn.base.files import read_file
 from pyaclnn.health.report.codec import json_lines, read
 from pyaclnn.health.report.record import Figure, Seconds as NotNegative, Severity, device_of
@@ -269,5 +270,5 @@ def read_baseline(path: str) -> Baseline:
     except OSError as error:
         raise ValueError(f"'{path}' cannot be read: {error.strerror or error}.") from None
     except ValueError as error:
-        raise ValueError(f"'{path}' is no file of --save-baseline: {error}.") from None
+        raise ValueError(f"'{path}' is no file of --save-baseline: {text_of(error)}.") from None
     return found

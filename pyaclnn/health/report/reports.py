@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Final, Literal, overload
 from msgspec import Raw, Struct
 from msgspec.structs import replace
 
+from pyaclnn.base.errors import text_of
 from pyaclnn.base.files import open_file
 from pyaclnn.health.report.aggregate import Aggregate
 from pyaclnn.health.report.codec import cleaned, json_text, read
@@ -171,7 +172,7 @@ def read_reports(path: str) -> Iterator[Report]:
     except OSError as error:
         raise ValueError(f"'{path}' cannot be read: {error.strerror or error}.") from None
     except ValueError as error:
-        raise ValueError(f"'{path}' is not a report of pyaclnn doctor: {error}.") from None
+        raise ValueError(f"'{path}' is not a report of pyaclnn doctor: {text_of(error)}.") from None
 
 
 def _content(path: str) -> bytes:

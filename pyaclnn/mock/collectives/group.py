@@ -7,6 +7,7 @@ import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
+from pyaclnn.base.errors import text_of
 from pyaclnn.mock.collectives.agreement import disagreement
 from pyaclnn.mock.collectives.operations import OPERATIONS, PAIRED, RankWork
 from pyaclnn.mock.collectives.packets import RESULTS, AnswerKind, AnswerPacket
@@ -253,7 +254,7 @@ class Group:
         try:
             OPERATIONS[all_[0].part.operation](all_)
         except (IndexError, KeyError, ValueError, MemoryError) as error:
-            return RESULTS["E_INTERNAL"], f"EI0007: {all_[0].part.operation}: {error}"
+            return RESULTS["E_INTERNAL"], f"EI0007: {all_[0].part.operation}: {text_of(error)}"
         return 0, ""
 
     def _notify_awaited(self) -> None:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 import numpy as np
 
+from pyaclnn.base.errors import text_of
 from pyaclnn.mock.collectives.group import Group, Rank, Timeouts
 from pyaclnn.mock.collectives.memory import RankMemory
 from pyaclnn.mock.collectives.packets import (
@@ -127,7 +128,7 @@ class _Rendezvous:
         try:
             self._timeouts = read_timeouts(environment)
         except ValueError as error:
-            self._refusal = str(error)
+            self._refusal = text_of(error)
 
     def run(self) -> None:
         """Serve until no rank is left, or none can connect any more."""

@@ -21,6 +21,7 @@ import sys
 import threading
 from typing import TYPE_CHECKING, NoReturn
 
+from pyaclnn.base.errors import text_of
 from pyaclnn.base.limits import memory_error_message
 from pyaclnn.base.variable import choice
 from pyaclnn.facts.chips import FAMILIES, find_chip
@@ -95,7 +96,7 @@ class Server:
         except (KeyError, ValueError, OSError) as error:
             from pyaclnn.mock.protocol.status import Status  # noqa: PLC0415  # many devices run nothing
 
-            text = error.args[0] if isinstance(error, KeyError) else str(error)
+            text = error.args[0] if isinstance(error, KeyError) else text_of(error)
             return Reply(
                 Status.DEVICE_SETUP_ERROR,
                 f"EE9999: simulated device {hello.device_id} cannot start: {text}",

@@ -10,6 +10,7 @@ import functools
 import sys
 from typing import TYPE_CHECKING, Any, TypeGuard
 
+from pyaclnn.base.errors import text_of
 from pyaclnn.facts.operators.catalogue import catalogue
 from pyaclnn.mock.operators.arguments import signature_of
 from pyaclnn.mock.operators.user_kernels import operator_of_kernel, operator_without_kernel
@@ -41,7 +42,8 @@ def find_undescribed(call: Call, kernel: Kernel | None) -> Operator[Any] | None:
         try:
             kernel = found.kernel
         except ImportError as error:
-            why = f"{KERNELS} asks for those of PyTorch, which {sys.executable} has not ({error})"
+            reason = f"{sys.executable} has not ({text_of(error)})"
+            why = f"{KERNELS} asks for those of PyTorch, which {reason}"
     types = () if name in catalogue() else tuple((n, type(v)) for n, v in call.arguments.items())
     return _make(name, kernel, why, types)
 

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
+from pyaclnn.base.errors import text_of
 from pyaclnn.base.variable import choice
 from pyaclnn.reference.kernels.kernel import Kernel, KernelLimitError
 from pyaclnn.reference.kernels.promotion import BFLOAT16
@@ -174,7 +175,7 @@ def _computing(
             with torch.no_grad():
                 return found(function(**{name: given(value) for name, value in arguments.items()}))
         except Exception as error:  # its own refusals are of many kinds
-            text = str(error).partition("\n")[0]
+            text = text_of(error).partition("\n")[0]
             own = isinstance(error, NotImplementedError) or _LIMIT.search(text)
             raise (KernelLimitError if own else ValueError)(text) from error
 

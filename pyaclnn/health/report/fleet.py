@@ -14,6 +14,7 @@ import msgspec
 from msgspec import Meta, Struct
 from msgspec.structs import asdict
 
+from pyaclnn.base.errors import text_of
 from pyaclnn.health.report.codec import SCHEMA, json_lines, json_text
 from pyaclnn.health.report.figures import Outlying, outlying
 from pyaclnn.health.report.hosts import is_same_host
@@ -257,7 +258,7 @@ def gather(paths: Iterable[str], expected: Iterable[str] = ()) -> Fleet:
                 for report in read_reports(path):
                     reports.add(report, once=True)
             except ValueError as error:  # noqa: PERF203  # rare
-                unreadable.append(unread(path, str(error)))
+                unreadable.append(unread(path, text_of(error)))
                 first = first or error
     finally:
         if collected:

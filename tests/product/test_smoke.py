@@ -3,8 +3,11 @@
 
 from __future__ import annotations
 
+import json
+import sys
 from typing import TYPE_CHECKING, Any
 
+import ml_dtypes
 import numpy as np
 import pytest
 
@@ -16,6 +19,8 @@ from pyaclnn.facts.operators.catalogue import catalogue
 from pyaclnn.facts.releases import simulated
 from pyaclnn.health.smoke import cases as smoke
 from pyaclnn.health.smoke.launching import Case, launch
+
+from .commands import run as run_command, silent_environment
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -157,3 +162,53 @@ def test_a_few_coarse_numbers_among_exact_ones_are_no_lower_precision(
         return value
 
     assert all(outcome.passed for outcome in judged(CASE, device, first_row_rounded))
+
+
+# ---- single wrong elements ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dtype", [np.float16, ml_dtypes.bfloat16, np.float32])
+@pytest.mark.parametrize(("tolerances", "passes"), [(2, True), (31, False)])
+def test_one_element_that_rounding_cannot_explain_fails(
+    device: pyaclnn.Device, dtype: Any, tolerances: int, passes: bool
+) -> None:
+    standard = pyaclnn.accuracy.TOLERANCES[np.dtype(dtype)]
+
+    def one_wrong(value: Any) -> Any:
+        flat = value.reshape(-1)
+        place = int(np.argmin(np.abs(flat.astype(np.float64))))  # where the standard allows most
+        error = tolerances * (standard.atol + standard.rtol * abs(float(flat[place])))
+        flat[place] = float(flat[place]) + error
+        return value
+
+    case = Case("rms_norm", (64, 129), np.dtype(dtype))
+    y = judged(case, device, one_wrong)[0]
+    assert y.matched_ratio is not None
+    assert y.matched_ratio > 0.999  # the standard alone would pass it
+    assert y.passed is passes
+    assert passes or y.verdict.startswith(smoke.OUTLYING)
+
+
+def test_error_and_limit_are_those_of_one_element(device: pyaclnn.Device) -> None:
+    def wrong_twice(value: Any) -> Any:
+        value.reshape(-1)[:2] = [1e4, 0.0]
+        return value
+
+    outcomes = judged(CASE, device, wrong_twice)
+    assert all((o.error_ratio <= 1) is o.passed for o in outcomes)
+    healthy = list(smoke.run(CASE, device, patience=0))
+    assert all(o.error_ratio <= 1 and o.passed for o in healthy)
+
+
+@pytest.mark.parametrize("form", ["--table", "--json"])
+def test_smoke_that_ran_nothing_has_passed_nothing(form: str) -> None:
+    done = run_command(
+        *(sys.executable, "-m", "pyaclnn", "smoke", "--backend", "mock", form),
+        *("--operator", "rms_norm_quant"),
+        environment=silent_environment(PYACLNN_MOCK_CANN="8.1"),
+    )
+    assert done.returncode == 2
+    if form == "--json":
+        assert json.loads(done.stdout)["passed"] is False
+    else:
+        assert "Nothing ran on the simulated NPU" in done.stdout

@@ -113,7 +113,9 @@ def _show(outcome: ChildOutcome, options: argparse.Namespace) -> int:
         sys.stdout.write(report.as_json(backend, facts["soc_name"], outcomes) + "\n")
     else:
         report.as_text(backend, facts["soc_name"], outcomes, every_output=options.table)
-    return 0 if outcomes and all(one.passed for one in outcomes) else FAILED
+    if not outcomes:
+        return UNUSABLE
+    return 0 if all(one.passed for one in outcomes) else FAILED
 
 
 def _supervised(task: ChildTask) -> ChildOutcome:

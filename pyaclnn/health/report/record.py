@@ -196,8 +196,9 @@ class Number(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True
         dtype: The dtype of the input.
         shape: The shape of the input.
         passed: Whether the output satisfies CANN's accuracy standard.
-        max_abs_error: The largest error; None if there is none.
-        limit: The error that the worst element may have, likewise.
+        max_abs_error: The error of the element that decides, which is the largest in terms of what
+            is allowed; None if there is none.
+        limit: The error that is allowed there, likewise.
         matched_ratio: The share of elements within the tolerance.
         seconds: How long the call and its synchronize took; None if that is not known.
         error_histogram: Pairs of (upper edge, count) over |error| / tolerance, see `ERROR_EDGES`;

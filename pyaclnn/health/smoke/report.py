@@ -44,7 +44,7 @@ def as_json(backend: Backend, soc_name: str, outcomes: Sequence[Number]) -> str:
         "simulated": backend.name == "mock",
         "directory": str(backend.directory),
         "soc_name": soc_name,
-        "passed": all(outcome.passed for outcome in outcomes),
+        "passed": bool(outcomes) and all(outcome.passed for outcome in outcomes),
         "outcomes": rows,
     }
     return json.dumps(found, indent=2)
@@ -65,7 +65,8 @@ def as_text(
     if not console.is_terminal:
         console = Console(width=_PLAIN_WIDTH)
     _print_backend(console, backend, soc_name)
-    console.print(_outputs(outcomes) if every_output else _operators(outcomes))
+    if outcomes:
+        console.print(_outputs(outcomes) if every_output else _operators(outcomes))
     for outcome in outcomes:
         if not outcome.passed:
             place = f"{outcome.operator} {outcome.dtype} {outcome.shape} {outcome.output}"
@@ -131,7 +132,11 @@ def _print_backend(console: Console, backend: Backend, soc_name: str) -> None:
 def _print_result(console: Console, backend: Backend, outcomes: Sequence[Number]) -> None:
     failed = sum(not outcome.passed for outcome in outcomes)
     where = "on the simulated NPU" if backend.name == "mock" else "on CANN"
-    if failed:
+    if not outcomes:
+        console.print(
+            f"[bold red]Nothing ran[/] {where}: this release or chip has no such operator."
+        )
+    elif failed:
         console.print(f"[bold red]{failed} of {len(outcomes)} outputs FAILED[/] {where}.")
     else:
         console.print(f"[bold green]All {len(outcomes)} outputs passed[/] {where}.")

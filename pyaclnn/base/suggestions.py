@@ -41,6 +41,7 @@ class Parser(argparse.ArgumentParser):
         if left:
             option = f"--{left[0]}"
             hint = f"; did you mean '{option}'?" if option in self._option_string_actions else ""
+            hint = hint or self._options_with_values(left[0])
             self.error(f"unrecognized arguments: {' '.join(left)}{hint}")
         return found, left
 
@@ -55,6 +56,13 @@ class Parser(argparse.ArgumentParser):
             known = [option for option in self._option_string_actions if option.startswith("--")]
             message = f"unrecognized arguments: {name}{did_you_mean(name, known, lead='; ')}"
         super().error(message)
+
+    def _options_with_values(self, word: str) -> str:
+        """Return a hint at the options that take a value, for a word that is no option."""
+        taking = [action for action in self._actions if action.option_strings and action.nargs != 0]
+        listed = [f"{one.option_strings[-1]} {one.metavar or one.dest.upper()}" for one in taking]
+        is_value = listed and not word.startswith("-")
+        return f"; a value follows its option: {', '.join(listed)}" if is_value else ""
 
     def _options(self) -> Iterable[str]:
         """Yield the options that were given to this command, and not to a sub-command."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import re
+import subprocess
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -134,3 +135,17 @@ def test_a_report_into_a_pipe_without_a_reader_is_lost_and_said_once(
     done = programs.python(BREAK_A_RULE, PYACLNN_MOCK_REPORT=str(tmp_path / "pipe"))
     assert done.stdout == "done\n"
     assert done.stderr.count("PYACLNN_MOCK_REPORT: cannot write") == 1
+
+
+def test_a_name_that_is_no_variable_is_reported_with_those_that_are() -> None:
+    environment = {**os.environ, "PYACLNN_MOCK_DEVICE": "1", "PYACLNN_MOCK_": "1"}
+    code = "import pyaclnn; pyaclnn.select_backend('mock')"
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True
+    )
+    ours = sorted(name for name in VARIABLES if name.startswith("PYACLNN_MOCK_"))
+    lines = sorted(done.stderr.splitlines())
+    assert lines == [
+        f"simulated NPU: {name} is no variable that it reads; there are {' '.join(ours)}"
+        for name in ("PYACLNN_MOCK_", "PYACLNN_MOCK_DEVICE")
+    ]

@@ -114,7 +114,7 @@ class HeldProgram:
         for process in self.others:
             os.kill(process, signal.SIGKILL)
 
-    def end(self, number: int | None = None) -> tuple[int, str]:
+    def end(self, number: int | None = None, longest: float = _LONGEST) -> tuple[int, str]:
         """Wait for the end of the program, after a signal to it if one is given.
 
         Returns:
@@ -123,7 +123,7 @@ class HeldProgram:
         began = time.monotonic()
         if number is not None:
             self.process.send_signal(number)
-        out, _ = self.process.communicate(timeout=_LONGEST)
+        out, _ = self.process.communicate(timeout=longest)
         took, most = time.monotonic() - began, seconds_to_leave()
         assert number is None or took < most, (took, most, self.errors())
         left = [process for process in self.others if not _has_ended(process, 60)]

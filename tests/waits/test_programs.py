@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import signal
+import subprocess
 from typing import TYPE_CHECKING
 
 import pytest
@@ -151,3 +152,50 @@ def test_work_that_ends_after_all_is_released(tmp_path: Path) -> None:
         held.await_held()
         assert held.end() == (0, "\n{}\n")
         assert held.errors() == []
+
+
+def test_a_deaf_wait_is_noticed(tmp_path: Path) -> None:
+    """The positive control of these tests and of the sweep: a program that takes no signal."""
+    deaf = "import signal\nsignal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})" + OPEN
+    with program(tmp_path, "phase 2", deaf + "s.synchronize()") as held:
+        held.await_held()
+        with pytest.raises(subprocess.TimeoutExpired):
+            held.end(signal.SIGINT, longest=4)
+
+
+HOLDINGS = """
+import os
+def holdings():
+    maps = open("/proc/self/maps").read()
+    children = open("/proc/thread-self/children").read().split()
+    return len(os.listdir("/proc/self/fd")), maps.count("memfd:"), children
+before = holdings()
+"""
+
+
+@pytest.mark.parametrize("give_up", [signal.SIGINT, None], ids=["Ctrl-C", "limit"])
+def test_a_host_that_lives_on_has_what_it_had(
+    tmp_path: Path, give_up: signal.Signals | None
+) -> None:
+    """Descriptors, shared memory and processes, after a wait was given up and all was closed."""
+    code = (
+        HOLDINGS
+        + OPEN
+        + (
+            "try: s.synchronize(timeout=LIMIT)\n"
+            "except (KeyboardInterrupt, TimeoutError): print('given up', flush=True)\n"
+            "time.sleep(4)\n"
+            "s.close(); y.close(); a.close(); d.close()\n"
+            "print(pyaclnn.live_handles(), holdings() == before, before, holdings())"
+        ).replace("LIMIT", "60" if give_up else "0.3")
+    )
+    kernel = KERNELS["phase 2"].replace("time.sleep(10000)", "time.sleep(2)")
+    (tmp_path / "kernel.py").write_text(kernel, encoding="utf-8")
+    path = str(tmp_path / "kernel.py")
+    with HeldProgram(tmp_path, BEGIN + code, PYACLNN_MOCK_OPERATORS=path) as held:
+        held.await_held()
+        if give_up:
+            held.process.send_signal(give_up)
+        status, out = held.end()
+        assert (status, held.errors()) == (0, [])
+    assert out.startswith("given up\n{} True"), out

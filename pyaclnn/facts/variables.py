@@ -72,6 +72,8 @@ _SILENT: Final[Mapping[str, str]] = MappingProxyType(
         "which the simulated NPU has no kernel; it may differ from CANN in data types and defaults",
         "PYACLNN_MOCK_PATIENCE": "seconds that the device process may take to start, and a kernel "
         "to end in phase 1; default 60",
+        "PYACLNN_MOCK_MEMORY": "MiB of memory of each device, at most its chip's; default: "
+        "half of what the machine or the container has",
         "PYACLNN_MOCK_REPORT": "a file for records of broken rules, one JSON object a line",
         "PYACLNN_MOCK_STRICT": "`1` stops the program at the first broken rule, with a backtrace; "
         "device memory lies at odd multiples of 64 bytes, all that CANN promises, instead of 512",

@@ -64,9 +64,10 @@ def pytest_configure(config: pytest.Config) -> None:
     """
     config.addinivalue_line(
         "markers",
-        f"{_MARKER}(soc=..., mode=..., contract=True): the chip of the fixture 'npu', e.g. "
-        "'Ascend310P3'; its execution mode: 'deferred', 'eager' or 'shuffled:SEED'; and whether "
-        "the test fails if it breaks a rule of CANN's contract",
+        f"{_MARKER}(soc=..., mode=..., contract=True, fresh=False): the chip of the fixture 'npu', "
+        "e.g. 'Ascend310P3'; its execution mode: 'deferred', 'eager' or 'shuffled:SEED'; whether "
+        "the test fails if it breaks a rule of CANN's contract; and whether its device has a new "
+        "process",
     )
     backend = config.getoption("--npu-backend")
     # Workers of pytest-xdist start after this check.

@@ -27,11 +27,13 @@ class MarkerOptions(NamedTuple):
         soc: The chip; None for that of PYACLNN_MOCK_SOC.
         mode: The execution order of streams; None for that of PYACLNN_MOCK_MODE.
         contract: Whether the test fails if it breaks a rule of CANN's contract.
+        fresh: Whether the device has a new process, instead of the last test's.
     """
 
     soc: str | None = None
     mode: str | None = None
     contract: bool = True
+    fresh: bool = False
 
 
 def marker_options(markers: Iterable[pytest.Mark]) -> MarkerOptions:
@@ -50,14 +52,18 @@ def marker_options(markers: Iterable[pytest.Mark]) -> MarkerOptions:
             *(key for key in marker.kwargs if key not in MarkerOptions._fields),
         ]
         if unknown:
-            _refuse(f"takes soc=, mode= and contract=, not {unknown[0]!r}{_near(unknown[0])}")
+            _refuse(
+                f"takes soc=, mode=, contract= and fresh=, not {unknown[0]!r}{_near(unknown[0])}"
+            )
         options = options._replace(**marker.kwargs)
     if options.soc is not None:
         _require_chip(options.soc)
     if options.mode is not None and not re.fullmatch(_MODES, str(options.mode)):
         _refuse(f"takes 'deferred', 'eager' or 'shuffled:SEED' as mode=, not {options.mode!r}")
-    if not isinstance(options.contract, bool):
-        _refuse(f"takes True or False as contract=, not {options.contract!r}")
+    for name in ("contract", "fresh"):
+        value = getattr(options, name)
+        if not isinstance(value, bool):
+            _refuse(f"takes True or False as {name}=, not {value!r}")
     return options
 
 

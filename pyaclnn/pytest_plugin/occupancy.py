@@ -13,11 +13,13 @@ import pytest
 from pyaclnn import mock
 from pyaclnn.cann.library import select_backend
 from pyaclnn.facts.chips import DEFAULT_SOC_NAME
+from pyaclnn.mock.control.kept_process import keep_process
 from pyaclnn.runtime.device import Device
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from pyaclnn.mock import Living
     from pyaclnn.pytest_plugin.marker_options import MarkerOptions
 
 __all__ = ["opened"]
@@ -43,16 +45,23 @@ def opened(backend: str, options: MarkerOptions, passed: Callable[[], bool]) -> 
             yield device
         return
     before = {resource.handle for resource in mock.alive()}
+    keep_process(keep=not options.fresh)
     mode = nullcontext() if options.mode is None else mock.mode(options.mode)
     with _chip(options.soc), mode, Device(0) as device:
         _require_chip(device)
         yield device
     if not passed():
         return
-    gc.collect()
-    left = [resource for resource in mock.alive() if resource.handle not in before]
+    left = _left(before)
+    if left:
+        gc.collect()  # takes longer than most tests
+        left = _left(before)
     if left:
         pytest.fail(f"the test left this on the NPU ({len(left)}):\n{_listed(left)}", pytrace=False)
+
+
+def _left(before: set[str]) -> list[Living]:
+    return [resource for resource in mock.alive() if resource.handle not in before]
 
 
 @contextmanager

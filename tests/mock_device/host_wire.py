@@ -23,6 +23,7 @@ from pyaclnn.mock.protocol.wire import (
     Batch,
     Check,
     CheckReply,
+    Forget,
     Hello,
     Kind,
     Reply,
@@ -45,7 +46,7 @@ _PAIR = Struct("<II")
 _TENSOR_HEAD = Struct("<iiI")
 _TENSOR_MIDDLE = Struct("<qI")
 _SCALAR_HEAD = Struct("<iI")
-_HELLO = Struct("<IiQQ")
+_HELLO = Struct("<IiQQQQ")
 _RUN = Struct("<QQQQ")
 _MAPPED = Struct("<QQQQQQ")
 _STATUS = Struct("<i")
@@ -91,6 +92,8 @@ def encode_request(request: Request | Run) -> bytes:
             request.device_id,
             request.base_address,
             request.memory_bytes,
+            request.process,
+            request.descriptor,
         )
         writer.string(request.soc_name)
         return encode_frame(Kind.HELLO, writer.data)
@@ -100,7 +103,7 @@ def encode_request(request: Request | Run) -> bytes:
     if isinstance(request, (Batch, Run)):
         runs = request.runs if isinstance(request, Batch) else (request,)
         return encode_frame(Kind.RUN, b"".join(map(_message, runs)))
-    return encode_frame(Kind.BYE, b"")
+    return encode_frame(Kind.FORGET if isinstance(request, Forget) else Kind.BYE, b"")
 
 
 def decode_reply(kind: int, payload: memoryview | bytes) -> Reply | CheckReply:
@@ -121,7 +124,7 @@ def decode_reply(kind: int, payload: memoryview | bytes) -> Reply | CheckReply:
         text = reader.string()
         shown = (status, kind_of, written, launches, size, text, number, stale, bool(apart))
         reply = CheckReply(*shown)
-    elif kind in (Kind.HELLO, Kind.BYE):
+    elif kind in (Kind.HELLO, Kind.BYE, Kind.FORGET):
         (status,) = reader.unpack(_STATUS)
         reply = Reply(status, reader.string())
     else:

@@ -28,6 +28,7 @@ from pyaclnn.mock.protocol.wire import (
     Bye,
     Check,
     CheckReply,
+    Forget,
     FrameReader,
     Hello,
     Kind,
@@ -75,10 +76,11 @@ VALUES = st.one_of(
 )
 CALLS = st.builds(Call, TEXT, U32, st.dictionaries(TEXT, VALUES, max_size=6))
 REQUESTS = st.one_of(
-    st.builds(Hello, U32, I32, U64, U64, TEXT),
+    st.builds(Hello, U32, I32, U64, U64, TEXT, U64, U64),
     st.builds(Check, CALLS),
     st.lists(st.builds(Run, U64, U64, CALLS), min_size=1).map(lambda runs: Batch(tuple(runs))),
     st.just(Bye()),
+    st.just(Forget()),
 )
 TENSOR = Tensor(0, 2, (2, 3), (3, 1), 0, (6,), 0x1000)
 CALL = Call(
@@ -135,7 +137,7 @@ def test_every_request_comes_back(request: Request) -> None:
         assert list(decoded.call.arguments) == list(request.call.arguments)
 
 
-@given(st.sampled_from([Kind.HELLO, Kind.RUN, Kind.BYE]), I32, TEXT)
+@given(st.sampled_from([Kind.HELLO, Kind.RUN, Kind.BYE, Kind.FORGET]), I32, TEXT)
 def test_every_reply_comes_back(kind: Kind, status: int, text: str) -> None:
     reply = Reply(status, text)
 

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -84,7 +86,7 @@ def test_what_an_allocation_takes(function: str, size: int, taken: int) -> None:
     address = npu.value(function, "void *", size, 0)
     npu.call("aclrtGetMemInfo", lib.ACL_HBM_MEM, free + 1, total)
     assert free[0] - free[1] == taken
-    assert total[0] == 64 << 30
+    assert total[0] == min(64 << 30, host_gives())
     npu.call("aclrtFree", address)
 
 
@@ -105,8 +107,58 @@ def test_memory_of_a_kind_the_chip_lacks(
         "call('aclrtSetDevice', 0); sizes = ffi.new('size_t[2]')\n"
         f"call('aclrtGetMemInfo', lib.{attribute}, sizes, sizes + 1); print(*sizes)",
         PYACLNN_MOCK_SOC=soc,
+        PYACLNN_MOCK_MEMORY=str(64 << 10),
     )
     assert result.stdout.split() == [str(total)] * 2, result.stderr
+
+
+def host_gives() -> int:
+    """Return half of what the machine or the container has, in whole MiB."""
+    limits = [os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")]
+    for path in ("memory.max", "memory/memory.limit_in_bytes"):
+        file = Path("/sys/fs/cgroup", path)
+        text = file.read_text(encoding="ascii").strip() if file.exists() else "max"
+        limits += [int(text)] if text.isdigit() else []
+    return min(limits) // 2 >> 20 << 20
+
+
+MORE = """
+call('aclrtSetDevice', 0); sizes = ffi.new('size_t[2]')
+call('aclrtGetMemInfo', lib.ACL_HBM_MEM, sizes, sizes + 1)
+print(sizes[1], lib.aclrtMalloc(ffi.new('void **'), sizes[1] + 1, 0), message())
+handle, how = ffi.new('aclrtDrvMemHandle *'), ffi.new('aclrtPhysicalMemProp *')
+how.allocationType, how.memAttr = lib.ACL_MEM_ALLOCATION_TYPE_PINNED, lib.ACL_HBM_MEM_HUGE
+how.location.type = lib.ACL_MEM_LOCATION_TYPE_DEVICE
+size = (sizes[1] >> 21) + 1 << 21
+print(lib.aclrtMallocPhysical(handle, size, how, 0), message())
+"""
+
+
+@pytest.mark.parametrize(
+    ("chosen", "reason"),
+    [("100", "PYACLNN_MOCK_MEMORY allows no more"), ("", "PYACLNN_MOCK_MEMORY chooses another")],
+)
+def test_a_device_has_no_more_memory_than_the_host(
+    programs: Programs, chosen: str, reason: str
+) -> None:
+    result = programs.python(MORE, PYACLNN_MOCK_MEMORY=chosen)
+
+    first, second = result.stdout.splitlines()
+    total, status, refused = first.split(" ", 2)
+    assert int(total) == (int(chosen) << 20 if chosen else min(64 << 30, host_gives()))
+    assert status == "207001"
+    assert second.startswith("207001 ")
+    if chosen or int(total) < 64 << 30:
+        assert reason in refused
+        assert reason in second
+
+
+@pytest.mark.parametrize("chosen", ["63", "8GiB", "-1"])
+def test_memory_that_is_no_number_opens_no_device(programs: Programs, chosen: str) -> None:
+    result = programs.python("print(lib.aclrtSetDevice(0), message())", PYACLNN_MOCK_MEMORY=chosen)
+
+    assert result.stdout.startswith("507033 "), result.stderr
+    assert f"PYACLNN_MOCK_MEMORY is '{chosen}'; it must be a number of MiB" in result.stdout
 
 
 def test_the_950_does_not_pad(programs: Programs) -> None:
@@ -120,12 +172,15 @@ def test_the_950_does_not_pad(programs: Programs) -> None:
 
 
 def test_out_of_memory_leaves_everything_usable() -> None:
-    half = npu.device_memory(33 << 30)
-    assert lib.aclrtMalloc(OUT, 33 << 30, 0) == 207001
+    free, total = ffi.new("size_t *"), ffi.new("size_t *")
+    npu.call("aclrtGetMemInfo", lib.ACL_HBM_MEM, free, total)
+    more = total[0] // 2 + (1 << 20)
+    half = npu.device_memory(more)
+    assert lib.aclrtMalloc(OUT, more, 0) == 207001
     assert lib.aclrtPeekAtLastError(0) == 207001
     assert "bytes left" in npu.message()
     npu.call("aclrtFree", half)
-    npu.call("aclrtFree", npu.device_memory(33 << 30))
+    npu.call("aclrtFree", npu.device_memory(more))
 
 
 class TestFree:

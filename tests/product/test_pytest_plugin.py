@@ -127,9 +127,12 @@ def test_a_marker_chooses_the_chip_and_the_mode(
 @pytest.mark.parametrize(
     ("marker", "line"),
     [
-        ("chip='x'", "takes soc=, mode= and contract=, not 'chip'"),
-        ("contact=0", "takes soc=, mode= and contract=, not 'contact'; did you mean contract=?"),
-        ("'eager'", "takes soc=, mode= and contract=, not 'eager'"),
+        ("chip='x'", "takes soc=, mode=, contract= and fresh=, not 'chip'"),
+        (
+            "contact=0",
+            "takes soc=, mode=, contract= and fresh=, not 'contact'; did you mean contract=?",
+        ),
+        ("'eager'", "takes soc=, mode=, contract= and fresh=, not 'eager'"),
         ("contract=0", "takes True or False as contract=, not 0"),
         (
             "soc='Ascend910b3'",

@@ -31,9 +31,7 @@ static aclError allocate(void **address, size_t size, bool padded)
                          "device %d has no %zu bytes left: %llu of %llu are in use%s", device->id,
                          size, (unsigned long long)device->heap.used,
                          (unsigned long long)device->heap.limit,
-                         device->heap.limit < device->chip->memory_bytes
-                             ? ", and the limit of address space (ulimit -v) allows no more"
-                             : "");
+                         device->limit_reason);
     }
     return ACL_SUCCESS;
 }

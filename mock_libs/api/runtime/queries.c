@@ -91,7 +91,8 @@ aclError aclrtGetPrimaryCtxState(int32_t id, uint32_t *flags, int32_t *active)
 aclError aclrtGetDeviceInfo(uint32_t id, aclrtDevAttr attribute, int64_t *value)
 {
     const struct chip *chip = mock_device_chip();
-    if (chip == NULL || mock_device_find((int32_t)id) == NULL) {
+    const struct device *device = chip == NULL ? NULL : mock_device_find((int32_t)id);
+    if (device == NULL) {
         return ACL_ERROR_RT_INVALID_DEVICEID;
     }
     switch ((int)attribute) {
@@ -103,7 +104,7 @@ aclError aclrtGetDeviceInfo(uint32_t id, aclrtDevAttr attribute, int64_t *value)
         *value = chip->vector_cores;
         return ACL_SUCCESS;
     case ACL_DEV_ATTR_TOTAL_GLOBAL_MEM_SIZE:
-        *value = (int64_t)chip->memory_bytes;
+        *value = (int64_t)(device->open ? device->heap.limit : chip->memory_bytes);
         return ACL_SUCCESS;
     case ACL_DEV_ATTR_L2_CACHE_SIZE:
         *value = chip->l2_bytes;

@@ -3,6 +3,7 @@
 #include "entry.h"
 #include "fault.h"
 #include "functions.h"
+#include "kept_process.h"
 #include "live_objects.h"
 #include "mode.h"
 #include "python_path.h"
@@ -30,6 +31,8 @@ const char *pyaclnn_mock_faults_set(const char *text);
 size_t pyaclnn_mock_faults(char *text, size_t capacity);
 /* Change the mode and starts its random order anew. 0: done; -1: there is no such mode. */
 int pyaclnn_mock_mode_set(const char *text);
+/* Set whether the process of a device that closes is kept for the next one. */
+void pyaclnn_mock_process_keep(int keep);
 /* Sets the Python that runs the host program, in case no other is known. */
 void pyaclnn_mock_python_set(const char *python);
 size_t pyaclnn_mock_functions(char *text, size_t capacity);
@@ -95,6 +98,13 @@ int pyaclnn_mock_mode_set(const char *text)
     const bool good = mock_mode_set(text);
     mock_leave();
     return good ? 0 : -1;
+}
+
+void pyaclnn_mock_process_keep(int keep)
+{
+    mock_enter();
+    mock_process_keep(keep != 0);
+    mock_leave();
 }
 
 void pyaclnn_mock_python_set(const char *python)

@@ -126,9 +126,9 @@ aclError aclrtMallocPhysical(aclrtDrvMemHandle *handle, size_t size,
     struct physical *physical = mock_physical_new(device, size);
     if (physical == NULL) {
         return mock_fail(ACL_ERROR_RT_MEMORY_ALLOCATION,
-                         "device %d has no %zu bytes left: %llu of %llu are in use", device->id,
+                         "device %d has no %zu bytes left: %llu of %llu are in use%s", device->id,
                          size, (unsigned long long)device->heap.used,
-                         (unsigned long long)device->heap.limit);
+                         (unsigned long long)device->heap.limit, device->limit_reason);
     }
     physical->property = *property;
     *handle = physical->handle;

@@ -148,7 +148,7 @@ const char *mock_channel_pump(struct channel *channel, bool *answered)
 
 void mock_channel_close(struct channel *channel)
 {
-    if (channel->connected) {
+    if (channel->connected && channel->socket >= 0) {
         close(channel->socket);
     }
     for (int kind = 0; kind < MOCK_REQUEST_KINDS; kind++) {

@@ -8,7 +8,14 @@
 #include <stdint.h>
 
 /* The frames of the protocol between this process and the device process. */
-enum mock_request { MOCK_HELLO = 1, MOCK_CHECK, MOCK_RUN, MOCK_BYE, MOCK_REQUEST_KINDS };
+enum mock_request {
+    MOCK_HELLO = 1,
+    MOCK_CHECK,
+    MOCK_RUN,
+    MOCK_BYE,
+    MOCK_FORGET,
+    MOCK_REQUEST_KINDS
+};
 
 struct mock_header {
     uint32_t magic, kind;

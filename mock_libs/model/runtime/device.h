@@ -32,8 +32,10 @@ struct device {
     struct physical *physicals; /* memory without an address of its own */
     int memory_fd;
     pid_t process;
+    char *environment; /* that of its process, if that is to be kept */
     int lifeline; /* a pipe's end: its process is killed when no process has it open any more */
     int64_t patience; /* milliseconds that its process may take to answer */
+    const char *limit_reason; /* why its memory is not more, or "": it is the chip's */
     uint64_t session; /* how often its process was started */
     time_t stopped_since; /* 0: its process is not */
     struct channel channel;

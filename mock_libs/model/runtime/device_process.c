@@ -19,6 +19,8 @@
 #include "address_space.h"
 #include "error_message.h"
 #include "fault.h"
+#include "host_memory.h"
+#include "kept_process.h"
 #include "lock.h"
 #include "mode.h"
 #include "python_path.h"
@@ -106,23 +108,40 @@ static aclError map_memory(struct device *device)
         }
         heap->bytes = heap->bytes / 2 / PIECE * PIECE;
     }
+    const struct mock_memory_limit host = mock_host_memory();
+    if (host.bytes == 0) {
+        return mock_fail(ACL_ERROR_RT_DEV_SETUP_ERROR,
+                         "PYACLNN_MOCK_MEMORY is '%s'; it must be a number of MiB, 64 or more",
+                         getenv("PYACLNN_MOCK_MEMORY"));
+    }
     heap->limit = heap->bytes;
+    device->limit_reason = heap->bytes < device->chip->memory_bytes
+                               ? ", and the limit of address space (ulimit -v) allows no more"
+                               : "";
+    if (host.bytes < heap->limit) {
+        heap->limit = host.bytes;
+        device->limit_reason = host.reason;
+    }
     mock_devices_add_range(heap->base, heap->bytes);
     return ACL_SUCCESS;
 }
 
-static aclError handshake(struct device *device, const char *soc_name, const char *python)
+static aclError handshake(struct device *device, const char *soc_name, const char *python,
+                          bool is_kept)
 {
     uint8_t hello[128];
     const uint32_t version = PROTOCOL_VERSION, name_length = (uint32_t)strlen(soc_name);
     const int32_t id = device->id;
     const uint64_t base = (uint64_t)(uintptr_t)device->heap.base;
+    /* A process that had a device before opens the memory of this one. */
+    const uint64_t host = is_kept ? (uint64_t)getpid() : 0;
+    const uint64_t memory = is_kept ? (uint64_t)device->memory_fd : 0;
     size_t length = 0;
     const struct {
         const void *data;
         size_t bytes;
     } parts[] = {{&version, 4},          {&id, 4}, {&base, 8}, {&device->heap.bytes, 8},
-                 {&name_length, 4}, {soc_name, name_length}};
+                 {&host, 8}, {&memory, 8}, {&name_length, 4}, {soc_name, name_length}};
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
         memcpy(hello + length, parts[i].data, parts[i].bytes);
         length += parts[i].bytes;
@@ -231,6 +250,16 @@ aclError mock_process_start(struct device *device)
     device->heap.bytes = chip->memory_bytes;
     device->heap.limit = chip->memory_bytes;
     aclError status = map_memory(device);
+    if (status == ACL_SUCCESS && mock_process_attach(device)) {
+        if (handshake(device, chip->soc_name, python, true) == ACL_SUCCESS) {
+            return ACL_SUCCESS;
+        }
+        mock_process_stop(device); /* another one may start */
+        device->lost = false;
+        device->loss = NULL;
+        device->heap.bytes = chip->memory_bytes;
+        status = map_memory(device);
+    }
     if (status == ACL_SUCCESS && socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0) {
         status = mock_fail(ACL_ERROR_RT_DEV_SETUP_ERROR, "device %d: no socket: %s", device->id,
                            mock_remedy("socketpair", errno));
@@ -259,7 +288,7 @@ aclError mock_process_start(struct device *device)
             status = mock_fail(ACL_ERROR_RT_DEV_SETUP_ERROR, "device %d: no descriptor: %s",
                                device->id, mock_remedy("fcntl", refused));
         } else {
-            status = failed == 0 ? handshake(device, chip->soc_name, python)
+            status = failed == 0 ? handshake(device, chip->soc_name, python, false)
                                  : fail_to_start(device, python, failed);
         }
     }
@@ -287,6 +316,8 @@ static void release(struct device *device)
     mock_heap_clear(&device->heap);
     device->streams = device->events = 0;
     device->process = 0;
+    free(device->environment);
+    device->environment = NULL;
     mock_signal_progress();
 }
 
@@ -315,7 +346,7 @@ static bool has_ended_by_itself(struct device *device)
 
 void mock_process_stop(struct device *device)
 {
-    if (device->process > 0) {
+    if (device->process > 0 && !mock_process_detach(device)) {
         const bool ended = has_ended_by_itself(device);
         /* It may have been reaped elsewhere: its pid must not be killed then. */
         if (!ended && waitpid(device->process, NULL, WNOHANG) == 0) {
@@ -366,4 +397,5 @@ static void end_with_parent(struct device *device)
 void mock_process_forked(void)
 {
     mock_devices_visit_connected(end_with_parent);
+    mock_process_kept_forked();
 }

@@ -31,6 +31,7 @@ from pyaclnn.mock.protocol.wire import (
     Bye,
     Check,
     CheckReply,
+    Forget,
     FrameReader,
     Hello,
     Kind,
@@ -74,6 +75,8 @@ class Server:
             return self._answer_hello(request)
         if isinstance(request, Bye):
             return Reply()
+        if isinstance(request, Forget):
+            return self._forget()
         if not self.is_ready() or self._device is None:
             raise WireError(f"{type(request).__name__.upper()} came before a successful HELLO")
         if isinstance(request, Check):
@@ -88,10 +91,25 @@ class Server:
             self._device = self._start(self._hello)
         return self._device is not None
 
+    def _forget(self) -> Reply:
+        """Give back the memory and the calls of the device; another one may follow."""
+        from pyaclnn.mock.protocol.status import Status  # noqa: PLC0415  # many devices run nothing
+
+        is_clean = self._device is None or self._device.memory.close()
+        self._device = self._hello = None
+        os.close(self._memory_descriptor)
+        self._memory_descriptor = -1
+        if is_clean:
+            return Reply()
+        return Reply(Status.DEVICE_SETUP_ERROR, "EE9999: arrays in the device's memory are alive")
+
     def _answer_hello(self, hello: Hello) -> Reply:
         if self._hello is not None:
             raise WireError("a second HELLO came; one device process is one device")
         try:
+            if hello.process:
+                path = f"/proc/{hello.process}/fd/{hello.descriptor}"
+                self._memory_descriptor = os.open(path, os.O_RDWR | os.O_CLOEXEC)
             self._check(hello)
         except (KeyError, ValueError, OSError) as error:
             from pyaclnn.mock.protocol.status import Status  # noqa: PLC0415  # many devices run nothing

@@ -204,15 +204,21 @@ class MappedFile:
         self._windows.move_to_end((start, length))
         return window, start
 
-    def close(self) -> None:
-        """Unmap the file; arrays that are still alive keep their part mapped until they go."""
+    def close(self) -> bool:
+        """Unmap the file; arrays that are still alive keep their part mapped until they go.
+
+        Returns:
+            Whether there are none.
+        """
+        is_unused = True
         for mapped in (self._whole, *self._windows.values()):
             if mapped is not None:
                 try:
                     mapped.close()
                 except BufferError:
-                    continue
+                    is_unused = False
         self._windows.clear()
         if self._descriptor >= 0:
             os.close(self._descriptor)
             self._descriptor = -1
+        return is_unused

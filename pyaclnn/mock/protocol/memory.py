@@ -159,12 +159,16 @@ class DeviceMemory:
             return mapped, start - first
         return self._joined.region(run), low - run[0].address
 
-    def close(self) -> None:
-        """Unmap the memory; arrays that are still alive keep it mapped until they go."""
+    def close(self) -> bool:
+        """Unmap the memory; arrays that are still alive keep it mapped until they go.
+
+        Returns:
+            Whether there are none.
+        """
         self._views.clear()
         self._workspaces.clear()
-        self._file.close()
         self._joined.close()
+        return self._file.close()
 
     def _extent(self) -> str:
         return f"the device's memory, {self.base_address:#x} to {self.base_address + self.size:#x}"

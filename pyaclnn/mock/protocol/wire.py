@@ -33,6 +33,7 @@ __all__ = [
     "Bye",
     "Check",
     "CheckReply",
+    "Forget",
     "FrameReader",
     "Hello",
     "Kind",
@@ -51,7 +52,7 @@ PROTOCOL_VERSION = 3
 MAX_PAYLOAD = 5 << 20
 
 _HEADER = Struct("<IIQ")
-_HELLO = Struct("<IiQQ")
+_HELLO = Struct("<IiQQQQ")
 _RUN = Struct("<QQQQ")
 _MAPPED = Struct("<QQQQQQ")
 _STATUS = Struct("<i")
@@ -67,6 +68,7 @@ class Kind(IntEnum):
     CHECK = 2
     RUN = 3
     BYE = 4
+    FORGET = 5
 
 
 @dataclass(slots=True)
@@ -79,6 +81,9 @@ class Hello:
         base_address: Device address of byte 0 of the memory file.
         memory_bytes: Size of the device memory.
         soc_name: Full chip name, ``"Ascend910B3"``.
+        process: The process that has the memory file open, for a device process that had another
+            device before; 0: it is the file that the device process was started with.
+        descriptor: The descriptor of the file in that process.
     """
 
     protocol_version: int
@@ -86,6 +91,8 @@ class Hello:
     base_address: int
     memory_bytes: int
     soc_name: str
+    process: int = 0
+    descriptor: int = 0
 
 
 @dataclass(slots=True)
@@ -144,12 +151,17 @@ class Bye:
     """The last request."""
 
 
-Request: TypeAlias = Hello | Check | Batch | Bye
+@dataclass(slots=True)
+class Forget:
+    """Return of everything of the device, whose process is to have another one."""
+
+
+Request: TypeAlias = Hello | Check | Batch | Bye | Forget
 
 
 @dataclass(slots=True)
 class Reply:
-    """Answer to `Hello`, `Run` and `Bye`.
+    """Answer to `Hello`, `Run`, `Bye` and `Forget`.
 
     Attributes:
         status: The error, or 0.
@@ -215,10 +227,12 @@ def decode_request(kind: int, payload: memoryview | bytes) -> Request:
     elif kind == Kind.RUN:
         return Batch(tuple(_read_batch(bytes(payload))))
     elif kind == Kind.HELLO:
-        version, device_id, base, size = reader.unpack(_HELLO)
-        request = Hello(version, device_id, base, size, reader.string())
+        version, device_id, base, size, process, descriptor = reader.unpack(_HELLO)
+        request = Hello(version, device_id, base, size, reader.string(), process, descriptor)
     elif kind == Kind.BYE:
         request = Bye()
+    elif kind == Kind.FORGET:
+        request = Forget()
     else:
         raise WireError(f"frame kind {kind} is unknown; it must be 1 to {max(Kind)}")
     reader.finish()

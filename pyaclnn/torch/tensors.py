@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import atexit
 import contextlib
+import functools
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
@@ -24,6 +25,8 @@ from pyaclnn.runtime.stream import Stream
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from pyaclnn.runtime.device import Device
+
 __all__ = ["Tensor", "Tensors", "on_npu", "pytorch", "require_npu"]
 
 Tensor: TypeAlias = Any
@@ -33,8 +36,13 @@ _DENSE: Final = frozenset({-1, 0, 1, 2, 30})
 """Formats of torch-npu whose elements are addressed by strides."""
 _streams: Final[dict[tuple[int, int], Stream]] = {}
 """Borrowed streams of PyTorch, which never destroys its streams."""
+_arrays: Final[dict[tuple[Any, ...], DeviceArray]] = {}
+"""Views of memory, by address and layout: PyTorch gives the same memory to tensors of the same size
+again and again. A view keeps no memory alive, and is used only while a tensor has its memory."""
+_MOST_ARRAYS: Final = 1024
 
 
+@functools.cache
 def pytorch() -> Any:
     """Return PyTorch with torch-npu.
 
@@ -52,8 +60,14 @@ def pytorch() -> Any:
         raise ImportError(message, name=error.name) from error
 
 
+@functools.cache
+def _torch_npu() -> Any:
+    return import_module("torch_npu")
+
+
 def _leave() -> None:
     """Release PyTorch's streams before torch-npu ends."""
+    _arrays.clear()
     while _streams:
         _, stream = _streams.popitem()
         with contextlib.suppress(AclError), stream:
@@ -93,8 +107,25 @@ class Tensors:
         if tensor.device.index != self._index:
             given, wanted = f"on {tensor.device}", f"on npu:{self._index}, as the others are"
             raise InvalidArgumentError.of(self._routine, name, given, wanted)
-        dtype = dtype_of(str(tensor.dtype).removeprefix("torch."), self._routine, name)
         device = self.stream.device
+        place = (
+            device._context,
+            tensor.data_ptr(),
+            tensor.dtype,
+            tensor.shape,
+            tensor.stride(),
+        )
+        array = _arrays.get(place)
+        if array is None or array.buffer.device is not device:
+            array = self._view(name, tensor, device)
+            if len(_arrays) >= _MOST_ARRAYS:
+                _arrays.clear()
+            _arrays[place] = array
+        array._meaning = None  # noqa: SLF001  # that of another tensor
+        return array
+
+    def _view(self, name: str, tensor: Tensor, device: Device) -> DeviceArray:
+        dtype = dtype_of(str(tensor.dtype).removeprefix("torch."), self._routine, name)
         shape = tuple(tensor.shape)
         if not tensor.numel():
             return DeviceArray.empty(shape, dtype, device)
@@ -122,7 +153,7 @@ def require_npu(routine: str, name: str, tensor: Tensor) -> None:
     if tensor.device.type != "npu":
         hint = f"move it with {name}.npu(), or use torch.nn.functional where it is."
         raise InvalidArgumentError.of(routine, name, f"on {tensor.device}", "on an NPU", hint)
-    form = import_module("torch_npu").get_npu_format(tensor)
+    form = _torch_npu().get_npu_format(tensor)
     if form not in _DENSE:
         hint = f"torch_npu.npu_format_cast({name}, 2) makes it so."
         raise InvalidArgumentError.of(routine, name, f"of torch-npu's format {form}", "ND", hint)

@@ -113,13 +113,13 @@ def test_memory_of_a_kind_the_chip_lacks(
 
 
 def host_gives() -> int:
-    """Return half of what the machine or the container has, in whole MiB."""
+    """Return half of what the machine or the container has, in pieces of 64 MiB."""
     limits = [os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")]
     for path in ("memory.max", "memory/memory.limit_in_bytes"):
         file = Path("/sys/fs/cgroup", path)
         text = file.read_text(encoding="ascii").strip() if file.exists() else "max"
         limits += [int(text)] if text.isdigit() else []
-    return min(limits) // 2 >> 20 << 20
+    return min(limits) // 2 >> 26 << 26
 
 
 MORE = """

@@ -74,6 +74,8 @@ if {pageable}:  # memory that is not pinned makes it wait
     given["devPtr"] = given["ptr"] = pageable
 """
 NO_WORK = """
+from pyaclnn.mock.control.kept_process import keep_process
+keep_process(keep={kept})
 d = pyaclnn.Device(0) if {opened} else None
 given = dict(deviceId=0, context=ffi.new("void **"))
 """
@@ -85,13 +87,13 @@ except pyaclnn.AclError as error: print(error.code, flush=True)
 GIVE_UP = "raise KeyboardInterrupt\n"
 
 NEVER_ANSWERS = '#!/bin/sh\nexec 9>"$HELD"\necho >&9\nexec sleep 10000\n'
-IGNORES_BYE = """
+IGNORES = """
 import os, sys, time
 sys.path[:] = [p for p in sys.path if p]
 from pyaclnn.mock.device import process
 class Held(process.Server):
     def answer(self, request):
-        if isinstance(request, process.Bye):
+        if type(request).__name__.upper() == os.environ["IGNORED"]:
             os.write(os.open(os.environ["HELD"], os.O_WRONLY), b"1")
             time.sleep(10000)
         return super().answer(request)
@@ -127,22 +129,25 @@ def held_program(folder: Path, name: str, what: str, *, limited: bool = False) -
     }
     if limited and what in ("HELLO", "CHECK"):
         environment["PYACLNN_MOCK_PATIENCE"] = "3"
-    if what in ("HELLO", "BYE"):
-        (folder / "bye.py").write_text(IGNORES_BYE, encoding="utf-8")
-        ignores = f'#!/bin/sh\nshift 2\nexec {sys.executable} {folder}/bye.py "$@"\n'
+    if what in ("HELLO", "BYE", "FORGET"):
+        (folder / "ignores.py").write_text(IGNORES, encoding="utf-8")
+        ignores = f'#!/bin/sh\nshift 2\nexec {sys.executable} {folder}/ignores.py "$@"\n'
+        environment["IGNORED"] = what
         python = folder / "python"
         python.write_text(NEVER_ANSWERS if what == "HELLO" else ignores, encoding="utf-8")
         python.chmod(0o755)
         environment["PYACLNN_MOCK_PYTHON"] = str(python)
+    if what == "FORGET":  # a process with foreign code is not kept
+        environment["PYACLNN_MOCK_OPERATORS"] = ""
     code = STAGE.format(timeout=400 if limited else 60000)
     if what == "RUN":
         pageable = name.startswith("aclrtMemset")
         code += WORK.format(guest=name == "aclrtDestroyContext", pageable=pageable)
     else:
-        code += NO_WORK.format(opened=what == "BYE")
+        code += NO_WORK.format(opened=what in ("BYE", "FORGET"), kept=what == "FORGET")
     if what == "CHECK":
         code += HOST_CALL
-    elif what != "BYE" or "deviceId" in parameters(name):
+    elif what not in ("BYE", "FORGET") or "deviceId" in parameters(name):
         code += CALL.format(name=name, parameters=parameters(name))
     return HeldProgram(folder, BEGIN + code + (GIVE_UP if limited else ""), **environment)
 

@@ -23,6 +23,7 @@ WAITED_FOR: Final = {
     "CHECK": {"mock_phase1"},
     "RUN": {"mock_stream_wait", "mock_stream_run"},
     "BYE": {"mock_process_stop"},
+    "FORGET": {"mock_process_detach"},
     "ranks": {"mock_communicators_await"},
 }
 """The holders of a wait, a request of the wire or ranks, with the functions that wait for them."""
@@ -83,4 +84,4 @@ def what_it_awaits(name: str) -> list[str]:
     reached = waiting_functions()[name]
     found = [what for what, by in WAITED_FOR.items() if by & reached]
     # A process that has not started is not asked to end.
-    return [what for what in found if what != "BYE" or "HELLO" not in found]
+    return [what for what in found if what not in ("BYE", "FORGET") or "HELLO" not in found]

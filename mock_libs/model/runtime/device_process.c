@@ -248,7 +248,6 @@ aclError mock_process_start(struct device *device)
     device->session++;
     device->stopped_since = 0;
     device->heap.bytes = chip->memory_bytes;
-    device->heap.limit = chip->memory_bytes;
     aclError status = map_memory(device);
     if (status == ACL_SUCCESS && mock_process_attach(device)) {
         if (handshake(device, chip->soc_name, python, true) == ACL_SUCCESS) {
@@ -325,7 +324,7 @@ static void release(struct device *device)
 static bool is_held(const struct device *device)
 {
     const struct mock_exchange *exchanges = device->channel.exchanges;
-    return exchanges[MOCK_HELLO].busy || exchanges[MOCK_CHECK].busy;
+    return exchanges[MOCK_HELLO].busy || exchanges[MOCK_CHECK].busy || exchanges[MOCK_FORGET].busy;
 }
 
 /* Ask the process to end; it has when its end of the socket closes. false: it does not. */

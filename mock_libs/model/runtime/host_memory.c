@@ -11,7 +11,7 @@
 
 #include "variable.h"
 
-enum { MIB = 1 << 20, LEAST_MIB = 64, MOST_MIB = 1 << 24 };
+enum { MIB = 1 << 20, PIECE = 64 * MIB, LEAST_MIB = 64, MOST_MIB = 1 << 24 };
 
 /* The number in a file, or UINT64_MAX: there is no such file, or it says "max". */
 static uint64_t number_in(const char *path)
@@ -63,7 +63,7 @@ struct mock_memory_limit mock_host_memory(void)
     const long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
     const uint64_t machine = pages > 0 && page > 0 ? (uint64_t)pages * (uint64_t)page : UINT64_MAX;
     const uint64_t group = group_limit();
-    const uint64_t half = (group < machine ? group : machine) / 2 / MIB * MIB;
+    const uint64_t half = (group < machine ? group : machine) / 2 / PIECE * PIECE;
     const uint64_t least = (uint64_t)LEAST_MIB * MIB;
     return (struct mock_memory_limit){half < least ? least : half,
                                       group < machine ? GROUP : MACHINE};

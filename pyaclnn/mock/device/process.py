@@ -25,6 +25,7 @@ from pyaclnn.base.errors import text_of
 from pyaclnn.base.limits import memory_error_message
 from pyaclnn.base.variable import choice
 from pyaclnn.facts.chips import FAMILIES, find_chip
+from pyaclnn.mock.protocol.mapping import open_shared
 from pyaclnn.mock.protocol.wire import (
     PROTOCOL_VERSION,
     Batch,
@@ -108,8 +109,7 @@ class Server:
             raise WireError("a second HELLO came; one device process is one device")
         try:
             if hello.process:
-                path = f"/proc/{hello.process}/fd/{hello.descriptor}"
-                self._memory_descriptor = os.open(path, os.O_RDWR | os.O_CLOEXEC)
+                self._memory_descriptor = open_shared(hello.process, hello.descriptor)
             self._check(hello)
         except (KeyError, ValueError, OSError) as error:
             from pyaclnn.mock.protocol.status import Status  # noqa: PLC0415  # many devices run nothing

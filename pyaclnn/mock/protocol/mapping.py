@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["JoinedRanges", "MappedFile", "MappedRange", "adjoining"]
+__all__ = ["JoinedRanges", "MappedFile", "MappedRange", "adjoining", "open_shared"]
 
 _WINDOW = 64 << 20
 _MAX_WINDOWS = 16
@@ -65,6 +65,22 @@ def adjoining(mapped: Sequence[MappedRange], low: int, high: int) -> tuple[Mappe
     return () if any(gaps) else run
 
 
+def open_shared(process: int, descriptor: int) -> int:
+    """Open a file that another process has open.
+
+    Args:
+        process: The number of the process.
+        descriptor: The file descriptor there.
+
+    Returns:
+        A file descriptor here.
+
+    Raises:
+        OSError: The process or its file is gone.
+    """
+    return os.open(f"/proc/{process}/fd/{descriptor}", os.O_RDWR | os.O_CLOEXEC)
+
+
 class JoinedRanges:
     """Mapped ranges of memory, contiguous like their addresses.
 
@@ -105,8 +121,7 @@ class JoinedRanges:
         place = ctypes.addressof(ctypes.c_char.from_buffer(joined, at))
         descriptor = self._descriptor
         if part.source:
-            path = f"/proc/{part.process}/fd/{part.descriptor}"
-            descriptor = os.open(path, os.O_RDWR | os.O_CLOEXEC)
+            descriptor = open_shared(part.process, part.descriptor)
         try:
             found = _system_mmap()(
                 place,

@@ -8,8 +8,6 @@ from collections import namedtuple
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
-import numpy as np
-
 from pyaclnn.calling.binding import Binding
 from pyaclnn.calling.described import Described, interface_of
 from pyaclnn.calling.documentation import docstring
@@ -44,10 +42,6 @@ _KINDS: Final = {
 """Letters of ``C_TYPES`` for the options of descriptions."""
 
 
-_OF_ARRAYS: Final = frozenset(n for n in [*dir(np.ndarray), "numpy", "cpu", "to"] if n[0] != "_")
-"""Attributes that programs look up on a result, which is a tuple."""
-
-
 def result_class(operator: Operator) -> Callable[..., Any]:
     """Return the named tuple that an operator returns; for one result, the identity function."""
     names = [tensor.name for tensor in operator.returned]
@@ -56,24 +50,15 @@ def result_class(operator: Operator) -> Callable[..., Any]:
     made = namedtuple(operator.result_type, names)  # type: ignore[misc]  # noqa: PYI024
     made.__doc__ = f"What ``{operator.name}`` returns; arrays of the kind that went in."
     made.__module__ = "pyaclnn.ops"
-    made.__dir__ = lambda _: [*dir(tuple), *made._fields]  # type: ignore[assignment]
-    for name in _OF_ARRAYS.difference(dir(tuple), names):
-        setattr(made, name, _OfOneResult(name))
+    made.__getattr__ = _no_attribute  # type: ignore[attr-defined]
     return made
 
 
-class _OfOneResult:
-    """Attribute of an array that a tuple of arrays lacks; access raises an error that says so."""
-
-    # Not a __getattr__, with which Python finds the fields slower.
-    def __init__(self, name: str) -> None:
-        self._name = name
-
-    def __get__(self, results: Any, owner: Any) -> NoReturn:
-        fields = owner._fields
-        message = f"{owner.__name__} has no {self._name!r}; it is a tuple of {', '.join(fields)}"
-        hint = f"the first array is .{fields[0]}"
-        raise AttributeError(f"{message}: {hint}", name=self._name, obj=results)
+def _no_attribute(self: Any, name: str) -> NoReturn:
+    """Refuse an attribute, which one of the arrays may have."""
+    fields, kind = self._fields, type(self).__name__
+    hint = f"it is a tuple of {', '.join(fields)}: the first array is .{fields[0]}"
+    raise AttributeError(f"{kind} has no {name!r}; {hint}", name=name, obj=self)
 
 
 def _single_result(result: Any) -> Any:

@@ -16,7 +16,7 @@ from pyaclnn.facts.operators.documentation import (
 )
 from pyaclnn.facts.operators.operator import Build
 from pyaclnn.facts.operators.parameters import Kind, Option, Tensor
-from pyaclnn.facts.operators.types import TYPES
+from pyaclnn.facts.operators.types import ARRAYS
 from pyaclnn.facts.releases import DEFAULT
 
 if TYPE_CHECKING:
@@ -120,7 +120,7 @@ def _about(operator: Operator, parameter: Parameter) -> str:
 
 def _types(operator: Operator, tensor: Tensor) -> str:
     words = operator.types.allowed(tensor.type, {})
-    names = [TYPES[word].numpy for word in words]
+    names = [ARRAYS[word].numpy for word in words]
     same = tensor is not operator.primary and tensor.type == operator.primary.type
     if same:
         return f"the dtype of {operator.primary.name},"

@@ -17,7 +17,7 @@ from pyaclnn.facts.operators import all_operators
 from pyaclnn.facts.operators.catalogue import catalogue
 from pyaclnn.facts.operators.parameters import REQUIRED, Kind, Option, Tensor
 from pyaclnn.facts.operators.sample import lengths_in, types_in, value_of
-from pyaclnn.facts.operators.types import TYPES
+from pyaclnn.facts.operators.types import ARRAYS
 from pyaclnn.facts.operators.words import Word
 from pyaclnn.facts.releases import DEFAULT, NEWEST, VARIABLE
 
@@ -186,7 +186,7 @@ class Example:
         dims, primary = self._dims(tensor), self._operator.primary
         leading = self._types[primary.type]
         kind = self._types.get(tensor.type, leading)
-        dtype = f"np.{TYPES[kind].numpy}"
+        dtype = f"np.{ARRAYS[kind].numpy}"
         size = str(dims[0] if len(dims) == 1 else dims)
         if tensor is primary:
             return f"np.arange({prod(dims)}, dtype={dtype}).reshape{dims}"

@@ -31,16 +31,16 @@ __all__ = [
 class AddRmsNormQuantResult(NamedTuple):
     """Results of `add_rms_norm_quant`."""
 
-    y1: NDArray[np.int8]
-    y2: NDArray[np.int8] | None
+    y1: NDArray[Any]
+    y2: NDArray[Any] | None
     x: NDArray[Any]
 
 
 class AddRmsNormDynamicQuantResult(NamedTuple):
     """Results of `add_rms_norm_dynamic_quant`."""
 
-    y1: NDArray[np.int8]
-    y2: NDArray[np.int8] | None
+    y1: NDArray[Any]
+    y2: NDArray[Any] | None
     x: NDArray[Any]
     scale1: NDArray[Any]
     scale2: NDArray[Any] | None
@@ -59,8 +59,8 @@ class AddRmsNormDynamicQuantV2Result(NamedTuple):
 class AddRmsNormQuantV2Result(NamedTuple):
     """Results of `add_rms_norm_quant_v2`."""
 
-    y1: NDArray[np.int8]
-    y2: NDArray[np.int8] | None
+    y1: NDArray[Any]
+    y2: NDArray[Any] | None
     x: NDArray[Any]
     rms_norm: NDArray[Any]
 
@@ -107,12 +107,13 @@ def add_rms_norm_quant(
     epsilon: float = 1e-6,
     *,
     div_mode: bool = True,
+    dtype: DTypeLike = INT8,
     family: str | None = None,
 ) -> AddRmsNormQuantResult:
     """Add two tensors, normalize rows of the sum as `add_rms_norm` does, then quantize them.
 
     With y of `add_rms_norm`: `y1 = round(y / scales1 + zero_points1)`, ties to even, as far as int8
-    goes; `y2` alike. NaN becomes 0.
+    goes, or to the nearest float8, which `dtype` says; `y2` alike. NaN becomes 0.
 
     ``"910b"``, ``"910_93"`` and ``"310p"`` normalize the sum rounded to the type of x1, and for
     float16 round `x * rstd` and its product with gamma.
@@ -123,10 +124,10 @@ def add_rms_norm_quant(
     added = Added.of(tensor, x2, gamma, epsilon, family)
     layout, y = added.layout, normalized(added, tensor.dtype)
 
-    def result(index: int, scales: ArrayLike, zero_points: ArrayLike | None) -> NDArray[np.int8]:
+    def result(index: int, scales: ArrayLike, zero_points: ArrayLike | None) -> NDArray[Any]:
         divisor = layout.wide_row(f"scales{index}", scales)
         shift = layout.wide_row(f"zero_points{index}", zero_points, absent=0)
-        return quantized(y, divisor, shift, div_mode=div_mode).reshape(layout.shape)
+        return quantized(y, divisor, shift, div_mode=div_mode, dtype=dtype).reshape(layout.shape)
 
     return AddRmsNormQuantResult(
         result(1, scales1, zero_points1),
@@ -148,6 +149,7 @@ def add_rms_norm_quant_v2(
     epsilon: float = 1e-6,
     *,
     div_mode: bool = True,
+    dtype: DTypeLike = INT8,
     family: str | None = None,
 ) -> AddRmsNormQuantV2Result:
     """Do what `add_rms_norm_quant` does, with a shift before the integers, and give the norm.
@@ -172,6 +174,7 @@ def add_rms_norm_quant_v2(
             layout.wide_scale(f"scales{index}", scales),
             0 if zero_points is None else layout.wide_scale(f"zero_points{index}", zero_points),
             div_mode=div_mode,
+            dtype=dtype,
         ).reshape(layout.shape)
 
     return AddRmsNormQuantV2Result(
@@ -190,6 +193,8 @@ def add_rms_norm_dynamic_quant(
     smooth_scale1: ArrayLike | None = None,
     smooth_scale2: ArrayLike | None = None,
     epsilon: float = 1e-6,
+    *,
+    dtype: DTypeLike = INT8,
 ) -> AddRmsNormDynamicQuantResult:
     """Add two tensors, normalize rows of the sum, then quantize each by its largest number.
 
@@ -202,10 +207,10 @@ def add_rms_norm_dynamic_quant(
     tensor = np.asarray(x1)
     added = Added.of(tensor, x2, gamma, epsilon, None)
     y = added.x * added.rstd * added.gamma
-    y1, scale1 = smoothed(added.layout, y, "smooth_scale1", smooth_scale1)
+    y1, scale1 = smoothed(added.layout, y, "smooth_scale1", smooth_scale1, dtype)
     y2, scale2 = None, None
     if smooth_scale1 is not None and smooth_scale2 is not None:
-        y2, scale2 = smoothed(added.layout, y, "smooth_scale2", smooth_scale2)
+        y2, scale2 = smoothed(added.layout, y, "smooth_scale2", smooth_scale2, dtype)
     return AddRmsNormDynamicQuantResult(y1, y2, added.sum(tensor.dtype), scale1, scale2)
 
 
@@ -224,11 +229,11 @@ def add_rms_norm_dynamic_quant_v2(
 ) -> AddRmsNormDynamicQuantV2Result:
     """Do what `add_rms_norm_dynamic_quant` does, with a shift, fewer bits, and a mask.
 
-    `dtype` is int8, int4 of ml_dtypes, or int32, which packs eight integers of 4 bits along the
-    last axis, the first one lowest.
+    `dtype` is int8, int4 of ml_dtypes, int32, which packs eight integers of 4 bits along the last
+    axis, the first one lowest, or one of float8 of ml_dtypes.
 
     Raises:
-        TypeError: The data type of x1 is not one of the four, or `dtype` is none of the three.
+        TypeError: The data type of x1 is not one of the four, or `dtype` is none of these.
         ValueError: A shape does not fit; the message names the argument.
 
     Source: CANN: ops-nn norm/add_rms_norm_dynamic_quant.

@@ -81,18 +81,21 @@ def rms_norm_quant_v3(
     `v = x * rstd * gamma + beta`, `y = round(v / scale + offset)`, ties to even, as far as the type
     of the integers goes. NaN becomes 0.
 
-    `dtype` is int8, int4 of ml_dtypes, or int32, which packs eight integers of 4 bits along the
-    last axis, the first one lowest.
+    `dtype` is int8, int4 of ml_dtypes, int32, which packs eight integers of 4 bits along the last
+    axis, the first one lowest, or one of float8 of ml_dtypes, for the nearest numbers. A scale and
+    an offset of the shape of gamma are those of each channel.
 
     Raises:
-        TypeError: The data type of x is not one of the four, or `dtype` is none of the three.
+        TypeError: The data type of x is not one of the four, or `dtype` is none of these.
         ValueError: A shape does not fit; the message names the argument.
 
     Source: CANN: ops-nn norm/rms_norm_quant_v2.
     """
     layout, v, rstd = normalized(x, gamma, beta, epsilon)
-    step = layout.wide_scale("scale", scale)
-    shift = 0 if offset is None else layout.wide_scale("offset", offset)
+    step, shift = (
+        0 if part is None else layout.wide_scale(name, np.reshape(part, np.shape(part)[-1:]))
+        for name, part in (("scale", scale), ("offset", offset))
+    )
     y = quantized(v, step, shift, div_mode=div_mode, dtype=dtype)
     return RmsNormQuantV3Result(
         y.reshape(*layout.leading, y.shape[1]), layout.statistic(rstd) if output_rstd else None
@@ -112,7 +115,7 @@ def rms_norm_quant(
     """Do what `rms_norm_quant_v3` does, always dividing by the scale.
 
     Raises:
-        TypeError: The data type of x is not one of the four, or `dtype` is none of the three.
+        TypeError: The data type of x is not one of the four, or `dtype` is none of these.
         ValueError: A shape does not fit; the message names the argument.
 
     Source: CANN: ops-nn norm/rms_norm_quant.

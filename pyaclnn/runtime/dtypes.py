@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """NumPy's data types and CANN's: which is which.
 
-bfloat16 is that of the ``ml_dtypes`` package. CANN names more types than NumPy can hold; their
-constants are in ``pyaclnn.cann.raw`` under CANN's names.
+bfloat16 and float8 are those of the ``ml_dtypes`` package. CANN names more types than NumPy can
+hold; their constants are in ``pyaclnn.cann.raw`` under CANN's names.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import numpy as np
 from pyaclnn.base.errors import InvalidArgumentError, repr_of
 from pyaclnn.base.spelling import did_you_mean
 from pyaclnn.cann import raw
-from pyaclnn.facts.operators.types import TYPES
+from pyaclnn.facts.operators.types import ARRAYS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -42,7 +42,7 @@ float16: Final[np.dtype[Any]] = np.dtype(np.float16)
 bfloat16: Final[np.dtype[Any]] = np.dtype(ml_dtypes.bfloat16)
 
 DTYPES: Final[Mapping[str, np.dtype[Any]]] = {
-    word: np.dtype(getattr(ml_dtypes, kind.numpy, kind.numpy)) for word, kind in TYPES.items()
+    word: np.dtype(getattr(ml_dtypes, kind.numpy, kind.numpy)) for word, kind in ARRAYS.items()
 }
 """The dtype of each word of descriptions."""
 
@@ -50,7 +50,7 @@ WORDS: Final[Mapping[np.dtype[Any], str]] = {dtype: word for word, dtype in DTYP
 """The word by which descriptions call a dtype."""
 
 _CONSTANTS: Final[Mapping[np.dtype[Any], str]] = {
-    dtype: TYPES[word].acl for word, dtype in DTYPES.items()
+    dtype: ARRAYS[word].acl for word, dtype in DTYPES.items()
 }
 
 

@@ -224,7 +224,7 @@ def test_a_memory_file_that_is_too_short() -> None:
 
 
 @pytest.mark.parametrize(
-    "code", [*(DATA_TYPES[name] for name in ("INT4", "STRING", "FLOAT8_E5M2")), 5, 99]
+    "code", [*(DATA_TYPES[name] for name in ("INT4", "STRING", "HIFLOAT8")), 5, 99]
 )
 def test_types_without_arrays(code: int) -> None:
     with pytest.raises(KeyError, match="no array type"):
@@ -233,7 +233,14 @@ def test_types_without_arrays(code: int) -> None:
 
 @pytest.mark.parametrize(
     ("code", "name", "itemsize"),
-    [(0, "float32", 4), (1, "float16", 2), (27, "bfloat16", 2), (12, "bool", 1), (9, "int64", 8)],
+    [
+        (0, "float32", 4),
+        (1, "float16", 2),
+        (27, "bfloat16", 2),
+        (12, "bool", 1),
+        (9, "int64", 8),
+        (35, "float8_e5m2", 1),
+    ],
 )
 def test_types_with_arrays(code: int, name: str, itemsize: int) -> None:
     assert (numpy_dtype(code).name, numpy_dtype(code).itemsize) == (name, itemsize)

@@ -56,6 +56,8 @@ _NUMPY: dict[str, Any] = {
     "INT32": np.int32,
     "INT64": np.int64,
     "COMPLEX64": np.complex64,
+    "FLOAT8_E4M3FN": ml_dtypes.float8_e4m3fn,
+    "FLOAT8_E5M2": ml_dtypes.float8_e5m2,
 }
 
 

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 __all__ = ["TOLERANCE", "case", "formula", "numbers_of", "strides", "without_options"]
 
 TOLERANCE = {"DOUBLE": 2e-5, "FLOAT": 2e-5, "FLOAT16": 4e-3, "BF16": 3e-2}
+# Of numbers on both sides of a half, the narrow neighbours.
+TOLERANCE |= {"FLOAT8_E4M3FN": 2**-3, "FLOAT8_E5M2": 2**-2}
 TOLERANCE |= dict.fromkeys(("INT8", "UINT8", "INT32", "INT64"), 0.0)
 
 OFFSET = 3
@@ -199,7 +201,10 @@ def strides(npu: Npu, table: Table, most: int) -> Iterator[str]:
                 # It writes its results densely, whatever their strides say.
                 outcome.after[name] = storage[OFFSET:].reshape(shape)
             elif name not in table.updated:
-                written = storage.size - np.count_nonzero(storage == POISON)
+                argument = arguments[name]
+                assert isinstance(argument, Array)
+                dtype = numpy_type(argument.dtype)
+                written = storage.size - np.count_nonzero(storage == POISON.astype(dtype))
                 if written > outcome.after[name].size:
                     yield f"{row}: something between the strides of {name} was written"
         for told in _by_formula(npu, table, arguments, outcome):

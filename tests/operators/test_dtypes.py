@@ -11,7 +11,7 @@ import pytest
 
 from pyaclnn.facts.chips import find_family
 from pyaclnn.facts.operators import all_operators
-from pyaclnn.facts.operators.types import TYPES as WORDS, of
+from pyaclnn.facts.operators.types import ARRAYS as WORDS, of
 from tests.operators import phase_one
 from tests.operators.npu import Npu, named, release_of
 from tests.operators.tables import TABLES

@@ -8,23 +8,32 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from math import prod
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
+import ml_dtypes
 import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 __all__ = [
     "A2",
     "A2_A3",
     "A3",
     "BF16",
+    "E4M3",
+    "E5M2",
     "EVERY_CHIP",
     "F16",
     "F32",
     "F64",
+    "FLOAT8",
     "FORMATS",
+    "HIF8",
     "I8",
     "I32",
     "I64",
+    "MOST",
     "NINE",
     "P310",
     "P310B",
@@ -44,6 +53,7 @@ __all__ = [
     "Scalar",
     "apply",
     "array",
+    "quantized",
     "t",
     "touching",
 ]
@@ -66,6 +76,11 @@ NINE = (1,) * 9
 
 F32, F16, BF16, F64 = "FLOAT", "FLOAT16", "BF16", "DOUBLE"
 I8, U8, I32, I64 = "INT8", "UINT8", "INT32", "INT64"
+
+E4M3, E5M2, HIF8 = "FLOAT8_E4M3FN", "FLOAT8_E5M2", "HIFLOAT8"
+FLOAT8 = (E4M3, E5M2)
+MOST = {I8: 127, E4M3: 448, E5M2: 57344}
+"""The largest numbers of types that results are quantized to."""
 
 _HEADER = Path(__file__).parents[2] / "include_stubs" / "acl" / "base" / "data_type.h"
 
@@ -170,6 +185,15 @@ def array(values: Any, dtype: str = F32) -> Array:
     """A tensor that holds these numbers."""
     found = np.array(values, np.float64)
     return Array(found.shape, dtype, values=tuple(found.ravel().tolist()))
+
+
+def quantized(numbers: NDArray[np.float64], dtype: str) -> NDArray[np.float64]:
+    """Numbers as a type holds them: the nearest ones, the largest for what is beyond it."""
+    most = MOST[dtype]
+    if dtype == I8:
+        return np.clip(np.rint(numbers), -most - 1, most)
+    kind = {E4M3: ml_dtypes.float8_e4m3fn, E5M2: ml_dtypes.float8_e5m2}[dtype]
+    return np.clip(numbers, -most, most).astype(kind).astype(np.float64)
 
 
 def apply(base: Mapping[str, Argument], *changes: Changes) -> dict[str, Argument]:

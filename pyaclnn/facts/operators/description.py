@@ -55,7 +55,7 @@ def describe(
     nonempty: str = "",
     zeros: tuple[str, tuple[str, ...]] | None = None,
     channels_last: tuple[str, ...] = (),
-    accepted_types: str = "",
+    accepted_types: Mapping[str, str] | None = None,
     essential: bool = False,
     lists: bool = False,
     saved: str = "",
@@ -87,7 +87,7 @@ def describe(
         nonempty: A group of axes.
         zeros: Groups of axes, and outputs.
         channels_last: Families of chips.
-        accepted_types: Rows of types.
+        accepted_types: Rows of types by chip families, ``*`` for any.
         essential: Whether a CANN without it is no CANN for norms.
         lists: Whether C takes a list of tensors for every tensor.
         saved: The name of another operator, and of tensors that its result has.
@@ -119,7 +119,7 @@ def describe(
         nonempty=nonempty,
         zeros=zeros,
         channels_last=channels_last,
-        accepted_types=Types.of({"*": accepted_types}).rows if accepted_types else (),
+        accepted_types=Types.of(accepted_types or {}).families,
         essential=essential,
         source=source,
         lists=lists,

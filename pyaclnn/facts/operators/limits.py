@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from pyaclnn.facts.operators.types import TYPES
+from pyaclnn.facts.operators.types import TYPES, acl_name
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -112,4 +112,4 @@ def scalar_fault(operator: str, parameter: str, word: str, results: Collection[s
 
 
 def _shown(word: str) -> str:
-    return TYPES[word].numpy if word in TYPES else word
+    return TYPES[word].numpy if word in TYPES else acl_name(word)

@@ -86,8 +86,8 @@ class _Fields(NamedTuple):
         zeros: Groups of axes, and the outputs that are 0 where one is empty: CANN is not called.
         channels_last: Families of chips on which a format with the channels at the end counts; on
             others the channels are axis 1 whatever the format.
-        accepted_types: The rows of types that phase 1 accepts on every chip, where there are more
-            than kernels take.
+        accepted_types: The rows of types that phase 1 accepts, where there are more than public
+            functions take, by chip families; ``*`` is any.
         essential: Whether a CANN without it is no CANN for norms.
         source: Where CANN has its rules.
         lists: Whether C takes a list of tensors for every tensor: the rest is about each of them.
@@ -118,7 +118,7 @@ class _Fields(NamedTuple):
     nonempty: str
     zeros: tuple[str, tuple[str, ...]] | None
     channels_last: tuple[str, ...]
-    accepted_types: tuple[Row, ...]
+    accepted_types: Mapping[str, tuple[Row, ...]]
     essential: bool
     source: str
     lists: bool

@@ -7,7 +7,7 @@ from math import gcd
 from typing import TYPE_CHECKING, Any
 
 from pyaclnn.facts.operators.parameters import Kind
-from pyaclnn.facts.operators.types import TYPES
+from pyaclnn.facts.operators.types import ARRAYS
 from pyaclnn.facts.operators.words import Word
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def types_in(operator: Operator, word: str, family: str | None) -> dict[str, str
     rows = operator.types.families.get(family or "") or operator.types.rows
     bound: dict[str, str] = {}
     for tensor in operator.inputs:
-        words = {name: kind for name, kind in bound.items() if name not in TYPES}
+        words = {name: kind for name, kind in bound.items() if name not in ARRAYS}
         allowed = operator.types.allowed(tensor.type, words, rows)
         kind = word
         if kind not in allowed or (tensor.made_by is not None and "f32" in allowed):

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["TYPES", "Row", "Type", "Types"]
+__all__ = ["ARRAYS", "PAIRED", "TYPES", "Row", "Type", "Types", "acl_name"]
 
 
 class Type(NamedTuple):
@@ -40,7 +40,31 @@ TYPES = {
     "c64": Type("complex64", "ACL_COMPLEX64"),
     "c128": Type("complex128", "ACL_COMPLEX128"),
 }
-"""The words for the types that NumPy can hold."""
+"""The words for the types that most operators compute with."""
+
+FLOAT8 = {
+    "e4m3": Type("float8_e4m3fn", "ACL_FLOAT8_E4M3FN"),
+    "e5m2": Type("float8_e5m2", "ACL_FLOAT8_E5M2"),
+    "e8m0": Type("float8_e8m0fnu", "ACL_FLOAT8_E8M0"),
+}
+"""The words for types of one byte that few operators have, all of ml_dtypes; e8m0 are scales."""
+
+ARRAYS = {**TYPES, **FLOAT8}
+"""The words for all types that arrays of public functions may have."""
+
+PAIRED = {
+    "i4": Type("int4", "ACL_INT4"),
+    "e2m1": Type("float4_e2m1fn", "ACL_FLOAT4_E2M1"),
+}
+"""The words for types of 4 bits, of which a byte holds two, the first one lowest."""
+
+_NAMES = {word: kind for table in (ARRAYS, PAIRED) for word, kind in table.items()}
+
+
+def acl_name(word: str) -> str:
+    """Return the name that CANN has for a type, without prefix; a word that is none as it is."""
+    return _NAMES[word].acl.removeprefix("ACL_") if word in _NAMES else word
+
 
 Row: TypeAlias = "Mapping[str, tuple[str, ...]]"
 """One row: the types that each word may have."""
@@ -82,7 +106,7 @@ class Types(NamedTuple):
         """
         found: dict[str, None] = {}
         for word in written.split("/"):
-            if word in TYPES:
+            if word in ARRAYS:
                 found[word] = None
             elif word in bound:
                 found[bound[word]] = None

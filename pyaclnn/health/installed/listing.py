@@ -17,7 +17,7 @@ from pyaclnn.facts.operators.catalogue import catalogue
 from pyaclnn.facts.operators.directions import directions_of
 from pyaclnn.facts.operators.parameters import Tensor
 from pyaclnn.facts.operators.results import result_rules
-from pyaclnn.facts.operators.types import TYPES
+from pyaclnn.facts.operators.types import ARRAYS
 from pyaclnn.health.installed.comparison import SEVERITIES, compare, find_installation
 from pyaclnn.health.installed.kernels import chip_folder, chips, kernel_of, kernels, refusal
 from pyaclnn.ops.typed_stub import typed_stub
@@ -120,9 +120,9 @@ def _types_in(operator: Operator, row: Mapping[str, tuple[str, ...]]) -> str:
     for parameter in operator.parameters.values():
         if isinstance(parameter, Tensor):
             kinds = [
-                TYPES[kind].numpy
+                ARRAYS[kind].numpy
                 for word in parameter.type.split("/")
-                for kind in ((word,) if word in TYPES else row.get(word) or row.get("*", ()))
+                for kind in ((word,) if word in ARRAYS else row.get(word) or row.get("*", ()))
             ]
             words.append(f"{parameter.name} {'|'.join(dict.fromkeys(kinds))}")
     return ", ".join(words)

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import functools
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -12,10 +13,10 @@ from pyaclnn.facts.operators.description import snake_case
 from pyaclnn.facts.operators.lists import in_lists
 from pyaclnn.facts.operators.operator import Build
 from pyaclnn.facts.operators.parameters import Kind
-from pyaclnn.facts.operators.types import TYPES
+from pyaclnn.facts.operators.types import PAIRED
 from pyaclnn.mock.operators.outputs import poison_output
 from pyaclnn.mock.operators.types import kinds_of
-from pyaclnn.mock.protocol.dtypes import numpy_dtype
+from pyaclnn.mock.protocol.dtypes import DATA_TYPES, dtype_of_word, numpy_dtype
 from pyaclnn.mock.protocol.memory import DeviceMemoryError
 from pyaclnn.reference import implementation
 
@@ -73,10 +74,10 @@ def run(request: Request, memory: DeviceMemory) -> None:
         found = np.asarray(results[tensor.name])
         if dtype is not None:
             found = found.astype(dtype)
-        if place not in prepared.dense:
-            target = memory.view(tensor.c_name, given)
+        if request.types[tensor.name] in PAIRED:
+            found, target = _paired(found), memory.view(tensor.c_name, _bytes_of(given))
         else:
-            target = _target(memory, tensor, given, found.size)
+            target = _target(memory, tensor, given, found.size, place in prepared.dense)
         if target.size:
             writes.append((place, target, found))
     for place, target, found in writes:  # none where one of them cannot be written
@@ -102,14 +103,15 @@ def _prepare(request: Request) -> Prepared:
             row = _cast(request, tensor), shapes.get(tensor.name)
             inputs.append((tensor, given, *row))
     (first, *others) = operator.returned
-    written = [t for t, _ in request.given() if t.packed] if others else [first]
-    if written:  # a kernel writes the type that its result has
-        options.setdefault("dtype", _numpy(request.types[written[0].name]))
+    read = {tensor.type for tensor in operator.inputs}
+    written = [t for t, _ in request.given() if t.type not in read] if others else [first]
+    if written:  # a kernel writes the type that its first result has which no input decides
+        options.setdefault("dtype", dtype_of_word(request.types[written[0].name]))
     types = hooks.kernel_types(request)
     silent = {tensor.name for tensor in operator.outputs if family in tensor.unwritten.split()}
     silent.update(hooks.unwritten(request))
     outputs = tuple(
-        (tensor, given, _numpy(types[tensor.name]) if tensor.name in types else None)
+        (tensor, given, dtype_of_word(types[tensor.name]) if tensor.name in types else None)
         for tensor, given in request.given()
         if tensor.written and tensor.name not in silent
     )
@@ -170,23 +172,32 @@ def _plain(request: Request, option: Option) -> Any:
     if option.kind is Kind.STRING and option.choices and value is not None:
         return next(choice for choice in option.choices if value.startswith(choice))
     if option.kind is Kind.DTYPE:
-        return _numpy(value if value in kinds_of(request.operator.types.rows) else _UNKNOWN)
+        return dtype_of_word(value if value in kinds_of(request.operator.types.rows) else _UNKNOWN)
     return value
 
 
-def _numpy(kind: str) -> Any:
-    if kind == "bf16":
-        import ml_dtypes  # noqa: PLC0415
-
-        return ml_dtypes.bfloat16
-    return TYPES[kind].numpy
+def _paired(numbers: NDArray[Any]) -> NDArray[np.uint8]:
+    """Return bytes of two numbers of 4 bits each, the first one lowest."""
+    nibbles = numbers.reshape(-1, 2).view(np.uint8) & 15
+    return np.asarray(nibbles[:, 0] | nibbles[:, 1] << 4, np.uint8)
 
 
-def _target(memory: DeviceMemory, tensor: Tensor, given: Given, size: int) -> NDArray[Any]:
-    """Where the kernel of an individual operator writes a result of so many elements.
+def _bytes_of(given: Given) -> Given:
+    """Return a contiguous tensor of numbers of 4 bits as one of bytes."""
+    size, code = given.size // 2, DATA_TYPES["UINT8"]
+    return replace(given, data_type=code, dims=(size,), strides=(1,), offset=given.offset // 2)
 
-    Tiling lets other shapes through; the kernel writes one element after the other all the same.
+
+def _target(
+    memory: DeviceMemory, tensor: Tensor, given: Given, size: int, dense: bool
+) -> NDArray[Any]:
+    """Where a kernel writes a result of so many elements.
+
+    Tiling of individual operators lets other shapes through; their kernels write one element after
+    the other all the same.
     """
+    if not dense:
+        return memory.view(tensor.c_name, given)
     if given.size < size:
         raise DeviceMemoryError(
             f"{tensor.c_name} has {given.size} elements; the kernel writes {size} and would "

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from pyaclnn.facts.operators.checks import Code
 from pyaclnn.facts.operators.limits import rank_fault, scalar_fault
 from pyaclnn.facts.operators.operator import Build
+from pyaclnn.facts.operators.types import ARRAYS, PAIRED, acl_name
 from pyaclnn.mock.operators import arguments_given, formats, options, shapes, types
 from pyaclnn.mock.operators.operator import Launch, Plan, RefusalError
 from pyaclnn.mock.operators.workspace import workspace_of
@@ -45,6 +46,7 @@ def phase_one(request: Request, setting: Setting) -> Plan:
                 return Plan(workspace_of(request), Launch.FAILS, refusal.text)
             raise refusal
     _check_limits(request)
+    _check_arrays(request)
     request.fills = request.operator.hooks.fills(request) or None
     unwritten = request.operator.hooks.unwritten(request)
     written = [tensor for tensor in request.operator.tensors if tensor.name in unwritten]
@@ -69,6 +71,19 @@ def _check_limits(request: Request) -> None:
         wrong = word and scalar_fault(operator.c_name, option.c_name, word, results)
         if wrong:
             raise _refusal(request, Code.INVALID, wrong)
+
+
+def _check_arrays(request: Request) -> None:
+    """Refuse types that CANN takes and the simulated NPU does not compute."""
+    for tensor, given in request.given():
+        word = given.type
+        if word in ARRAYS:
+            continue
+        if word in PAIRED and tensor.written and given.contiguous and given.size % 2 == 0:
+            continue
+        text = f"{tensor.c_name} has data type {acl_name(word)}, which the simulated NPU lacks here"
+        name = request.operator.c_name
+        raise RefusalError(Status.MOCK_NOT_IMPLEMENTED, f"EZ9999: {name}: {text}")
 
 
 def _refusal(request: Request, code: Code, wrong: str) -> RefusalError:

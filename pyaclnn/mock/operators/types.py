@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pyaclnn.facts.operators.types import TYPES, fits
+from pyaclnn.facts.operators.types import ARRAYS, acl_name, fits
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -31,9 +31,10 @@ def dtypes(request: Request, _check: Check) -> str | None:
     primary tensor's before all others.
     """
     operator = request.operator
-    rows = operator.accepted_types or operator.types.families.get(
-        request.chip.family, operator.types.rows
-    )
+    family, accepted = request.chip.family, operator.accepted_types
+    rows = accepted.get(family) or accepted.get("*")
+    if rows is None:
+        rows = operator.types.families.get(family, operator.types.rows)
     kinds = kinds_of(rows)
     tensors = [tensor for tensor, _ in request.given() if "untyped" not in tensor.unchecked]
     # A result that is masked off, or not there, is not written, but its type is looked at.
@@ -67,9 +68,11 @@ def row(request: Request, _check: Check) -> str | None:
         fits(row, request.bound) for row in rows
     ):
         return None
-    names = ", ".join(f"{t.c_name} {_name(request.types[t.name])}" for t in given)
+    names = ", ".join(f"{t.c_name} {acl_name(request.types[t.name])}" for t in given)
     known = "; ".join(
-        ", ".join(f"{t.c_name} {'/'.join(map(_name, row.get(t.type, (t.type,))))}" for t in given)
+        ", ".join(
+            f"{t.c_name} {'/'.join(map(acl_name, row.get(t.type, (t.type,))))}" for t in given
+        )
         for row in rows
     )
     return f"no kernel for {names} on {request.chip.soc_name}; it must be one of: {known}"
@@ -97,7 +100,7 @@ def _bound(request: Request, tensor: Tensor) -> str:
 
 
 def _bind(request: Request, tensor: Tensor) -> None:
-    if tensor.type not in TYPES and "/" not in tensor.type:
+    if tensor.type not in ARRAYS and "/" not in tensor.type:
         request.bound.setdefault(tensor.type, request.types[tensor.name])
 
 
@@ -114,12 +117,8 @@ def _allowed(
     return [kind for kind in allowed if kind in kinds or "/" not in tensor.type]
 
 
-def _name(kind: str) -> str:
-    return TYPES[kind].acl.removeprefix("ACL_") if kind in TYPES else kind
-
-
 def _text(request: Request, tensor: Tensor, allowed: list[str]) -> str:
     return (
-        f"{tensor.c_name} has data type {_name(request.types[tensor.name])}; it must be "
-        f"{' or '.join(map(_name, allowed))}"
+        f"{tensor.c_name} has data type {acl_name(request.types[tensor.name])}; it must be "
+        f"{' or '.join(map(acl_name, allowed))}"
     )

@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pyaclnn.facts.operators.operator import Build
-from pyaclnn.facts.operators.types import TYPES
+from pyaclnn.facts.operators.types import ARRAYS
 from pyaclnn.facts.operators.workspace import SYSTEM_WORKSPACE, tensor_slot
 
 if TYPE_CHECKING:
@@ -43,6 +43,6 @@ def workspace_of(request: Request) -> int:
 def _slot(request: Request, tensor: Tensor, kind: str) -> int:
     written = tensor.type.split("/")[0]
     known = kind or request.bound.get(written, written)
-    if known not in TYPES:
+    if known not in ARRAYS:
         known = request.types[request.operator.primary.name]
     return tensor_slot(request.operator.dims(tensor, request.known, request.values), known)

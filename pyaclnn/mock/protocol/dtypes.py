@@ -9,13 +9,21 @@ from typing import TYPE_CHECKING, Final
 import ml_dtypes
 import numpy as np
 
-from pyaclnn.facts.operators.types import TYPES
+from pyaclnn.facts.operators.types import ARRAYS, PAIRED
 from pyaclnn.mock.protocol.headers import enumerators
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["DATA_TYPES", "FORMATS", "data_type_name", "format_name", "numpy_dtype", "type_word"]
+__all__ = [
+    "DATA_TYPES",
+    "FORMATS",
+    "data_type_name",
+    "dtype_of_word",
+    "format_name",
+    "numpy_dtype",
+    "type_word",
+]
 
 
 _HEADER: Final = "acl/base/data_type.h"
@@ -32,10 +40,13 @@ FORMATS: Final[Mapping[str, int]] = {
 }
 """The numbers of ``aclFormat`` (CANN: runtime acl/acl_base_rt.h), by names such as ``NCHW``."""
 
-_WORDS = {DATA_TYPES[kind.acl.removeprefix("ACL_")]: word for word, kind in TYPES.items()}
+_TYPES: Final = {**ARRAYS, **PAIRED}
+_WORDS = {DATA_TYPES[kind.acl.removeprefix("ACL_")]: word for word, kind in _TYPES.items()}
+_BY_WORD: Final = {
+    word: np.dtype(getattr(ml_dtypes, kind.numpy, kind.numpy)) for word, kind in _TYPES.items()
+}
 _NUMPY: dict[int, np.dtype[np.generic]] = {
-    code: np.dtype(ml_dtypes.bfloat16 if word == "bf16" else TYPES[word].numpy)
-    for code, word in _WORDS.items()
+    code: _BY_WORD[word] for code, word in _WORDS.items() if word not in PAIRED
 }
 _DATA_TYPE_NAMES: dict[int, str] = {number: name for name, number in DATA_TYPES.items()}
 _FORMAT_NAMES: dict[int, str] = {number: name for name, number in FORMATS.items()}
@@ -48,11 +59,11 @@ def numpy_dtype(code: int) -> np.dtype[np.generic]:
         code: A number of ``aclDataType``.
 
     Returns:
-        The NumPy type; bfloat16 is that of ``ml_dtypes``.
+        The NumPy type; bfloat16 and float8 are those of ``ml_dtypes``.
 
     Raises:
         KeyError: The number is unknown or the simulated device has no array type for it
-            (sub-byte types, 8-bit floats, strings).
+            (types of less than a byte, HIFLOAT8, strings).
     """
     try:
         return _NUMPY[code]
@@ -70,6 +81,15 @@ def data_type_name(code: int) -> str:
 def format_name(code: int) -> str:
     """Name a format for a message, for example ``"FRACTAL_NZ"`` or ``"unknown (99)"``."""
     return _FORMAT_NAMES.get(code) or f"unknown ({code})"
+
+
+def dtype_of_word(word: str) -> np.dtype[np.generic]:
+    """Give the NumPy type of a word; an array of a type of 4 bits has an element a byte.
+
+    Raises:
+        KeyError: There is no NumPy type for it.
+    """
+    return _BY_WORD[word]
 
 
 def type_word(code: int) -> str:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rounding to 8-bit and 4-bit integers."""
+"""Rounding to 8-bit and 4-bit integers, and to 8-bit floats."""
 
 from __future__ import annotations
 
@@ -15,8 +15,9 @@ __all__ = ["INT8", "quantized", "quantized_rows"]
 
 INT8, INT32 = np.dtype(np.int8), np.dtype(np.int32)
 INT4 = np.dtype(ml_dtypes.int4)
-MOST = {INT8: 127, INT4: 7, INT32: 7}
-"""The largest integer that is stored in a type: int32 holds eight of 4 bits."""
+FLOAT8 = {np.dtype(ml_dtypes.float8_e4m3fn): 448, np.dtype(ml_dtypes.float8_e5m2): 57344}
+MOST = {INT8: 127, INT4: 7, INT32: 7, **FLOAT8}
+"""The largest number that is stored in a type: int32 holds eight integers of 4 bits."""
 PACKED = 8
 BITS = 4
 
@@ -36,13 +37,14 @@ def quantized(
         scale: Divides or multiplies it.
         zero_point: Added to that.
         div_mode: Whether the scale divides.
-        dtype: int8, int4 of ml_dtypes, or int32 for eight of 4 bits in an element.
+        dtype: int8, int4 of ml_dtypes, int32 for eight of 4 bits in an element, or float8_e4m3fn
+            or float8_e5m2 of ml_dtypes, which holds the nearest numbers.
 
     Returns:
         The integers, as far as the type goes; NaN is 0.
 
     Raises:
-        TypeError: There is no such type of integers.
+        TypeError: Numbers are not quantized to the type.
     """
     scaled = numbers / scale if div_mode else numbers * scale
     return integers(scaled + zero_point, np.dtype(dtype))
@@ -65,7 +67,7 @@ def quantized_rows(
         its integers are 0 and its scale is 0.
 
     Raises:
-        TypeError: There is no such type of integers.
+        TypeError: Numbers are not quantized to the type.
     """
     largest = np.maximum.reduce(np.abs(rows), axis=1, keepdims=True, initial=0)
     factor = most(np.dtype(dtype)) / largest
@@ -75,6 +77,9 @@ def quantized_rows(
 def integers(numbers: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
     """Round to integers of a type, ties to even."""
     limit = most(dtype)
+    if dtype in FLOAT8:
+        nearest: NDArray[Any] = np.nan_to_num(np.clip(numbers, -limit, limit), nan=0).astype(dtype)
+        return nearest
     whole = np.clip(np.rint(numbers), -limit - 1, limit)
     small = np.nan_to_num(whole, copy=False, nan=0).astype(np.int8)
     return packed(small) if dtype == INT32 else small.astype(dtype, copy=False)
@@ -82,7 +87,8 @@ def integers(numbers: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
 
 def most(dtype: np.dtype[Any]) -> int:
     if dtype not in MOST:
-        raise TypeError(f"the integers have the data type {dtype}; it must be int8, int4 or int32")
+        expected = "int8, int4 or int32, or float8_e4m3fn or float8_e5m2 of ml_dtypes"
+        raise TypeError(f"the integers have the data type {dtype}; it must be {expected}")
     return MOST[dtype]
 
 

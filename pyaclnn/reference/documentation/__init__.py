@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from pyaclnn.facts.operators import all_operators
 from pyaclnn.facts.operators.documentation import item, limits_in_words, shape_in_words
 from pyaclnn.facts.operators.parameters import Tensor
-from pyaclnn.facts.operators.types import TYPES
+from pyaclnn.facts.operators.types import ARRAYS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -101,7 +101,7 @@ def _argument(operator: Operator, name: str) -> str:
 def _accepted(operator: Operator, tensor: Tensor) -> str:
     """Return the accepted data types, which are more than those of a chip."""
     each = "a list, each " if operator.lists else ""
-    kinds = {TYPES[word].numpy for word in operator.types.allowed(tensor.type, {})}
+    kinds = {ARRAYS[word].numpy for word in operator.types.allowed(tensor.type, {})}
     if not all("float" in kind for kind in kinds):
         listed = " or ".join(sorted(kinds))
         return listed if tensor is operator.primary else f"{each}any number type"
@@ -124,7 +124,7 @@ def _returned(operator: Operator, tensor: Tensor) -> str:
     if tensor.read or tensor.type == operator.primary.type:
         same = tensor if tensor.read else operator.primary
         return f"the data type of {same.name}"
-    kinds = [TYPES[word].numpy for word in operator.types.allowed(tensor.type, {})]
+    kinds = [ARRAYS[word].numpy for word in operator.types.allowed(tensor.type, {})]
     if kinds == ["float32"]:
         return "float32, float64 for float64 arguments"
     return "a float type" if all("float" in kind for kind in kinds) else " or ".join(kinds)

@@ -27,12 +27,18 @@ def formula(given: Numbers, chip: str) -> Truth:
     v = forward.formula(given, chip)["out"]
     if given["smoothScalesOptional"] is not None:
         v = v * given["smoothScalesOptional"]
-    scale = np.abs(v).max(-1) / 127
-    return {"out": np.rint(v / scale[..., None]), "quantScale": scale}
+    scale = np.abs(v).max(-1) / MOST[given["out.dtype"]]
+    return {"out": quantized(v / scale[..., None], given["out.dtype"]), "quantScale": scale}
 
 
-def row(x: str) -> tuple[str, ...]:
-    return (x, x, x, x, x, x, I8, F32)
+def row(x: str, out: str = I8) -> tuple[str, ...]:
+    return (x, x, x, x, x, x, out, F32)
+
+
+ROWS = (row(F16), row(BF16))
+ON_950 = tuple(row(x, out) for x in (F16, BF16) for out in (I8, *FLOAT8))
+UNKNOWN = (row(F16, HIF8), row(BF16, HIF8))
+"""Rows of the 950 that the simulated NPU does not compute."""
 
 
 def plain(dtype: str, *x: int) -> dict[str, Argument]:
@@ -71,12 +77,14 @@ TABLE = Table(
             broken("more than the mode", quantMode="dynamics"),
         ),
     ),
-    types=Types(TENSORS, dict.fromkeys(CHIPS, (row(F16), row(BF16)))),
+    types=Types(TENSORS, {**dict.fromkeys(A2_A3, ROWS), P950: ON_950}, unknown=UNKNOWN),
     formula=formula,
     optional=INPUTS[3:],
     cases=(
         runs("sound", {}),
         runs("no word for the mode", {"quantMode": None}),
+        refused(999001, "HIFLOAT8", {"out": Changed(dtype=HIF8)}, (P950,)),
+        refused(INVALID, "HIFLOAT8 but on the 950", {"out": Changed(dtype=HIF8)}, A2_A3),
         idle("no samples", plain(F16, 0, 4, 8)),
         *(
             Case(

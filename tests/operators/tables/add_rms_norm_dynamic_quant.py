@@ -29,14 +29,20 @@ def formula(given: Numbers, _chip: str) -> Truth:
         smooth = given[name]
         if number == 1 or not any(given[other] is None for other in SMOOTH):
             v = y * (1 if smooth is None else smooth)
-            scale = np.abs(v).max(-1) / 127
-            found[f"y{number}Out"] = np.rint(v / scale[..., None])
+            dtype = given[f"y{number}Out.dtype"]
+            scale = np.abs(v).max(-1) / MOST[dtype]
+            found[f"y{number}Out"] = quantized(v / scale[..., None], dtype)
             found[f"scale{number}Out"] = scale
     return found
 
 
-def row(x: str) -> tuple[str, ...]:
-    return (x, x, x, x, x, I8, I8, x, F32, F32)
+def row(x: str, y: str = I8) -> tuple[str, ...]:
+    return (x, x, x, x, x, y, y, x, F32, F32)
+
+
+ON_950 = tuple(row(x, y) for x in (F16, BF16) for y in (I8, *FLOAT8))
+UNKNOWN = (row(F16, HIF8), row(BF16, HIF8))
+"""Rows of the 950 that the simulated NPU does not compute."""
 
 
 ALONE: Changes = {"y2Out": t(1, dtype=I8), "scale2Out": t(1)}
@@ -83,7 +89,7 @@ TABLE = Table(
         ),
         required=("x1", "x2", "gamma", *OUTS),
     ),
-    types=Types(TENSORS, dict.fromkeys(CHIPS, (row(F16), row(BF16)))),
+    types=Types(TENSORS, {**dict.fromkeys(A2_A3, (row(F16), row(BF16))), P950: ON_950}),
     formula=formula,
     layouts=as_nd(*TENSORS),
     cases=(
@@ -139,14 +145,27 @@ NEWEST = replace(
     ),
     types=Types(
         TENSORS,
-        dict.fromkeys(CHIPS, (HALVES, WIDE, MIXED)),
-        listed=dict.fromkeys(CHIPS, frozenset({F16, BF16, I8, F32})),
-        fails=lambda _, types: len({types[name] for name in ("x1", "x2", "xOut")}) > 1,
+        {
+            **dict.fromkeys(A2_A3, (HALVES, WIDE, MIXED, *(row(F16, y) for y in (*FLOAT8, HIF8)))),
+            P950: (*ON_950, MIXED),
+        },
+        unknown=UNKNOWN,
+        listed=dict.fromkeys(CHIPS, frozenset({F16, BF16, I8, F32, HIF8, *FLOAT8})),
+        fails=lambda chip, types: (
+            len({types[name] for name in ("x1", "x2", "xOut")}) > 1
+            or (chip != P950 and types["y1Out"] != I8)
+        ),
     ),
     layouts=(),
     cases=(
         *(case for case in TABLE.cases if case.gives),
         runs("nothing is smoothed", NONE),
+        refused(
+            999001,
+            "HIFLOAT8 on the 950 is not computed",
+            {name: Changed(dtype=HIF8) for name in OUTS[:2]},
+            (P950,),
+        ),
         refused(INNER_NULL, "a second result that is none", {"smoothScale2Optional": None}),
         idle("no second result", {"y2Out": t(0, dtype=I8)}),
         idle(

@@ -32,16 +32,18 @@ def formula(given: Numbers, _chip: str) -> Truth:
     for place, wanted in enumerate(given["outputMask"] or (True, both)):
         if wanted:
             v = y * (1 if given[SMOOTH[place]] is None else given[SMOOTH[place]])
-            most = 7 if given[f"{INTEGERS[place]}.dtype"] == I32 else 127
-            scale = np.abs(v).max(-1) / most
-            whole = np.rint(v / scale[..., None])
+            dtype = given[f"{INTEGERS[place]}.dtype"]
+            scale = np.abs(v).max(-1) / MOST.get(dtype, 7)
+            whole = v / scale[..., None]
             found[STEPS_OUT[place]] = scale
-            found[INTEGERS[place]] = in_int32(whole) if most == 7 else whole
+            found[INTEGERS[place]] = (
+                in_int32(np.rint(whole)) if dtype == I32 else quantized(whole, dtype)
+            )
     return found
 
 
-def row(x: str) -> tuple[str, ...]:
-    return (x,) * 6 + (I8, I8, x, F32, F32)
+def row(x: str, y: str = I8) -> tuple[str, ...]:
+    return (x,) * 6 + (y, y, x, F32, F32)
 
 
 ALONE: Changes = {"y2Out": t(1, dtype=I8), "scale2Out": t(1)}
@@ -98,9 +100,9 @@ TABLE = Table(
     # Phase 1 looks at no type; what no kernel has fails in phase 2.
     types=Types(
         TENSORS,
-        dict.fromkeys(CHIPS, (row(F16), row(BF16), (F32,) * 6 + (I8, I8, F32, F32, F32))),
+        dict.fromkeys(CHIPS, (*(row(x, y) for x in (F16, BF16) for y in (I8, *FLOAT8)), row(F32))),
         listed=dict.fromkeys(CHIPS, frozenset(TYPES)),
-        fails=lambda _, types: types["x1"] == F32,
+        fails=lambda chip, types: types["x1"] == F32 or (chip != P950 and types["y1Out"] in FLOAT8),
     ),
     formula=formula,
     optional=("betaOptional",),

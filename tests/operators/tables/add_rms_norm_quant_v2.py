@@ -37,16 +37,19 @@ def formula(given: Numbers, _chip: str) -> Truth:
         if step is not None:
             y = norm + (0 if beta is None else beta.reshape(gamma.shape))
             y = (y / step if given["divMode"] else y * step) + (0 if shift is None else shift)
-            found[name] = np.clip(np.rint(y), -128, 127)
+            found[name] = quantized(y, given[f"{name}.dtype"])
     return {name: value for name, value in found.items() if given[name] is not None}
 
 
-def row(x: str, scale: str, zero: str) -> tuple[str, ...]:
-    return (x, x, x, scale, scale, zero, zero, x, I8, I8, x)
+def row(x: str, scale: str, zero: str, y: str = I8) -> tuple[str, ...]:
+    return (x, x, x, scale, scale, zero, zero, x, y, y, x)
 
 
 OLD = (row(F16, F32, I32), row(BF16, BF16, BF16), row(BF16, F32, I32))
-ON_950 = (*OLD, row(F32, F32, F32), row(F16, F16, F16), row(F16, F32, F32), row(BF16, F32, F32))
+NEW = (*OLD, row(F32, F32, F32), row(F16, F16, F16), row(F16, F32, F32), row(BF16, F32, F32))
+ON_950 = tuple((*r[:8], y, y, r[10]) for r in NEW for y in (I8, *FLOAT8))
+UNKNOWN = tuple((*r[:8], HIF8, HIF8, r[10]) for r in NEW)
+"""Rows of the 950 that the simulated NPU does not compute."""
 LISTED = frozenset({F16, BF16, F32, I32, I8})
 ONE: Changes = {
     "gamma": t(8, dtype=F16),
@@ -109,12 +112,16 @@ TABLE = Table(
     types=Types(
         TENSORS,
         {**dict.fromkeys(A2_A3, OLD), P310: OLD[:1], P950: ON_950},
+        unknown=UNKNOWN,
         listed=dict.fromkeys(CHIPS, LISTED),
     ),
     formula=formula,
     optional=(SCALES[1], *ZEROS, "betaOptional"),
     cases=(
         runs("sound", {}),
+        refused(
+            999001, "HIFLOAT8", dict.fromkeys(("y1Out", "y2Out"), Changed(dtype=HIF8)), (P950,)
+        ),
         runs("one result", dict.fromkeys((SCALES[1], ZEROS[1]))),
         runs("another axis", {"axis": 0}),
         runs("one scale, with the sum", ONE, (*A2_A3, P950)),

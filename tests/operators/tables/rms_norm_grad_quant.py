@@ -73,6 +73,7 @@ TABLE = Table(
     types=Types(
         TENSORS,
         {P950: KNOWN},
+        unknown=tuple((*row[:6], HIF8, F32) for row in KNOWN),
         listed={P950: frozenset({F32, F16, BF16, I8, "INT32"})},
         code=INNER_NULL,
     ),
@@ -80,6 +81,7 @@ TABLE = Table(
     optional=("offsetXOptional",),
     cases=(
         runs("sound", {}),
+        refused(999001, "HIFLOAT8 is not computed", {"dxOut": Changed(dtype=HIF8)}),
         idle(
             "no columns",
             {

@@ -24,9 +24,10 @@ def formula(given: Numbers, _chip: str) -> Truth:
     rstd = ((x * x).mean(-1, keepdims=True) + given["epsilon"]) ** -0.5
     v = x * rstd * gamma.ravel() + (0 if beta is None else beta.ravel())
     v = v / given["scale"] if given.get("divMode", True) else v * given["scale"]
-    limit = 8 if given["y.dtype"] == I32 else 128
-    y = np.clip(np.rint(v + (0 if offset is None else offset)), -limit, limit - 1)
-    found = {"y": in_int32(y) if given["y.dtype"] == I32 else y}
+    v = v + (0 if offset is None else offset)
+    whole = given["y.dtype"] == I32
+    y = in_int32(np.clip(np.rint(v), -8, 7)) if whole else quantized(v, given["y.dtype"])
+    found = {"y": y}
     return {**found, "rstd": rstd} if given.get("outputRstd") else found
 
 
@@ -37,16 +38,25 @@ def in_int32(whole: Floats) -> Floats:
     return np.asarray(words.astype(np.int32), np.float64)
 
 
-def row(x: str, scale: str, offset: str) -> tuple[str, ...]:
-    return (x, x, x, scale, offset, I8)
+def row(x: str, scale: str, offset: str, y: str = I8) -> tuple[str, ...]:
+    return (x, x, x, scale, offset, y)
 
 
 OLD = (row(F16, F16, I8), row(BF16, BF16, I8))
-ON_950 = (
-    row(F32, F32, F32),
-    *(row(x, F32, offset) for x in (F16, BF16) for offset in (F32, I32)),
-    *(row(x, x, offset) for x in (F16, BF16) for offset in (x, I8)),
+ON_950 = tuple(
+    row(*types, y)
+    for y in (I8, *FLOAT8)
+    for types in (
+        (F32, F32, F32),
+        *((x, F32, offset) for x in (F16, BF16) for offset in (F32, I32)),
+        *((x, x, offset) for x in (F16, BF16) for offset in (x, I8)),
+    )
 )
+INT4 = "INT4"
+UNCOMPUTED = tuple((*row[:5], HIF8) for row in ON_950)
+"""Rows of the 950 that the simulated NPU does not compute."""
+IN_PAIRS = tuple((*row[:5], INT4) for row in (*OLD, *ON_950))
+"""Rows whose results lie two in a byte."""
 
 
 def packed(rows: tuple[tuple[str, ...], ...], place: int) -> tuple[tuple[str, ...], ...]:
@@ -99,14 +109,16 @@ TABLE = Table(
     chips=CHIPS,
     steps=(
         unordered(NULL, nulls("workspaceSize", "executor")),
+        # Two dimensions become one before anything else is looked at.
+        unordered(INNER_NULL, shaped("gamma", (2, 16)), shaped("beta", (16, 1))),
         unordered(NULL, nulls(*TENSORS)),
         unordered(INVALID, typed(*TENSORS), typed("gamma", "beta", dtype=BF16)),
         unordered(
             INVALID,
             shaped("x", NINE),
-            shaped("gamma", (8,), (2, 16), (1, 1, 16)),
-            shaped("beta", (8,), (16, 1)),
-            shaped("scale", (), (1, 1)),
+            shaped("gamma", (8,), (1, 1, 16)),
+            shaped("beta", (8,), (1, 8)),
+            shaped("scale", ()),
             shaped("offset", (2,), (1, 1)),
             shaped("y", (2, 3, 8), ()),
             named=False,
@@ -117,12 +129,40 @@ TABLE = Table(
     types=Types(
         TENSORS,
         {**dict.fromkeys(A2_A3, OLD), **dict.fromkeys((P310, P310B), OLD[:1]), P950: ON_950},
-        unknown=packed((*OLD, *ON_950), 5),
+        unknown=(*packed((*OLD, *ON_950), 5), *UNCOMPUTED, *IN_PAIRS),
     ),
     formula=formula,
     cases=(
         *CASES,
         refused(INNER_NULL, "two scales", {"scale": t(2, dtype=F16), "offset": t(2, dtype=I8)}),
+        refused(
+            INNER_NULL,
+            "a scale of each channel, but on the 950",
+            {"scale": t(16, dtype=F16), "offset": t(16, dtype=I8)},
+            BUT_950,
+        ),
+        runs(
+            "a scale of each channel, on the 950",
+            {"scale": array(np.arange(1, 17) / 8, F16), "offset": t(16, dtype=I8)},
+            (P950,),
+        ),
+        runs(
+            "one scale of two dimensions",
+            {"scale": array([[0.25]], F16), "offset": array([[3]], I8)},
+        ),
+        refused(999001, "HIFLOAT8", {"y": Changed(dtype=HIF8)}, (P950,)),
+        refused(INVALID, "HIFLOAT8, but on the 950", {"y": Changed(dtype=HIF8)}, BUT_950),
+        refused(
+            INVALID,
+            "INT4, an odd number of them in a row",
+            {
+                "x": t(2, 3, 15, dtype=F16),
+                **dict.fromkeys(("gamma", "beta"), t(15, dtype=F16)),
+                "y": t(2, 3, 15, dtype=INT4),
+            },
+            (P950,),
+        ),
+        refused(INVALID, "INT4 on the 310P", {"y": Changed(dtype=INT4)}, (P310, P310B)),
         *(
             Case(f"four in {dtype}", four(dtype, I8), chips, gives={"y": [[21, 76, 80, 76]]})
             for dtype, chips in ((F16, CHIPS), (BF16, (*A2_A3, P950)))
@@ -145,6 +185,7 @@ TABLE = Table(
 )
 V3_TENSORS = ("x", "gamma", "scale", "offset", "beta", "y", "rstd")
 V3_ROWS = tuple((x, g, s, o, b, y, F32) for x, g, b, s, o, y in ON_950)
+V3_UNCOMPUTED = tuple((*row[:5], HIF8, F32) for row in V3_ROWS)
 V3 = Table(
     name="aclnnRmsNormQuantV3",
     kind=COMPOSITE,
@@ -176,6 +217,7 @@ V3 = Table(
     types=Types(
         V3_TENSORS,
         {P950: V3_ROWS},
+        unknown=V3_UNCOMPUTED,
         # A y of int32 is refused earlier: it has another shape.
         listed={P950: frozenset(dtype for row in V3_ROWS for dtype in (*row, I32))},
         code=INNER_NULL,
@@ -185,6 +227,7 @@ V3 = Table(
     cases=(
         *CASES,
         runs("no rstd", {"outputRstd": False, "rstd": None}),
+        refused(999001, "HIFLOAT8", {"y": Changed(dtype=HIF8)}),
         runs("multiplied", {"divMode": False, "scale": array([4], F16)}),
         Case(
             "four",

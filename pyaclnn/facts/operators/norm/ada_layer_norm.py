@@ -99,13 +99,15 @@ ADA_LAYER_NORM_V2 = describe(
     shows="[-0.61  0.03  0.68  1.32  1.97  2.61]",
 )
 
+_TO = "T=f16 W=f16 Y={0} | T=bf16 W=bf16 Y={0}"
 ADA_LAYER_NORM_QUANT = describe(
     "aclnnAdaLayerNormQuant",
     Build.COMPOSITE,
     f"{_SAYS}, and quantize each row of that by its largest magnitude: with v, that times "
     "``smooth_scales``, ``factor = 127 / max(abs(v))``, ``out = round(v * factor)``, halves to "
     "even, ``quant_scale = 1 / factor``.",
-    types={"910b 910_93 950": "T=f16 W=f16 | T=bf16 W=bf16"},
+    types={"910b 910_93": _TO.format("i8"), "950": _TO.format("i8,e5m2,e4m3")},
+    accepted_types={"950": _TO.format("i8,HIFLOAT8,e5m2,e4m3")},
     parameters={
         **_ARGUMENTS,
         "smoothScalesOptional": input(
@@ -115,7 +117,7 @@ ADA_LAYER_NORM_QUANT = describe(
         ),
         "epsilon": _EPSILON,
         "quantMode": string(derived=lambda _: "dynamic", null=True),
-        "out": output("i8 batch* S H", "The normalized tensor, quantized"),
+        "out": output("Y batch* S H", "The normalized tensor, quantized"),
         "quantScale": output("f32 batch* S", "The quantization scale of ``out``, one for each row"),
         "quantOffsetOptional": absent(),
     },

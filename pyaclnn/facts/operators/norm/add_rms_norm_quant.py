@@ -25,9 +25,11 @@ from pyaclnn.facts.operators.checks import (
 from pyaclnn.facts.operators.description import Build, describe
 from pyaclnn.facts.operators.norm.add_rms_norm import SUMMED
 from pyaclnn.facts.operators.parameters import flag, input, integer, mask, output, real
-from pyaclnn.facts.operators.quirks import add_rms_norm_quant_v2 as quirks
+from pyaclnn.facts.operators.quirks import (
+    add_rms_norm_dynamic_quant as dynamic,
+    add_rms_norm_quant_v2 as quirks,
+)
 from pyaclnn.facts.operators.request import Hooks, shape_text
-from pyaclnn.facts.operators.words import PACKED
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -40,24 +42,33 @@ __all__ = [
     "ADD_RMS_NORM_DYNAMIC_QUANT_V2",
     "ADD_RMS_NORM_QUANT",
     "ADD_RMS_NORM_QUANT_V2",
-    "wants_first",
-    "wants_second",
 ]
 
 _QUANTIZED = "T=f16 S=f32 Z=i32 | T=bf16 S=bf16 Z=bf16 | T=bf16 S=f32 Z=i32"
-_ON_950 = "T=f32,f16,bf16 S=f32 Z=f32 | T=f16 S=f16 Z=f16"
-_ON_310P = "T=f16 S=f32 Z=i32"
-_TYPES = {"910b 910_93": _QUANTIZED, "950": f"{_QUANTIZED} | {_ON_950}", "310p": _ON_310P}
+_ON_950 = f"{_QUANTIZED} | T=f32,f16,bf16 S=f32 Z=f32 | T=f16 S=f16 Z=f16"
+_FLOAT8 = "e5m2,e4m3"
+
+
+def _to(rows: str, kinds: str) -> str:
+    """Return rows of types with results of some types."""
+    return " | ".join(f"{row} Y={kinds}" for row in rows.split(" | "))
+
+
+_TYPES = {
+    "910b 910_93": _to(_QUANTIZED, "i8"),
+    "950": _to(_ON_950, f"i8,{_FLOAT8}"),
+    "310p": _to("T=f16 S=f32 Z=i32", "i8"),
+}
+_ACCEPTED = {"950": _to(_ON_950, f"i8,HIFLOAT8,{_FLOAT8}")}
 _FLOATS, _HALVES = ("f32", "f16", "bf16"), ("f16", "bf16")
-_NARROW = ("i8", "HIFLOAT8", "FLOAT8_E5M2", "FLOAT8_E4M3FN")
 _SCALES = ("scales1", "scales2Optional", "zeroPoints1Optional", "zeroPoints2Optional")
 _ROWS_AND_SCALES = ("x1", "x2", "gamma", "smoothScale1Optional", "smoothScale2Optional")
 _DYNAMIC_OUTPUTS = ("y1Out", "y2Out", "xOut", "scale1Out", "scale2Out")
 
 _INTEGERS = {
-    "y1Out": output("i8 rows* norm*", "The result, quantized"),
+    "y1Out": output("Y rows* norm*", "The result, quantized"),
     "y2Out": output(
-        "i8 rows* norm*",
+        "Y rows* norm*",
         "The result, quantized by ``scales2``",
         when=lambda values: values["scales2"] is not None,
         placeholder=True,
@@ -83,6 +94,7 @@ ADD_RMS_NORM_QUANT = describe(
     "Add two tensors, normalize the sum as ``rms_norm`` does, and quantize the result: "
     "``y = round(x * rstd * gamma / scales + zero_points)``, halves to even, within int8.",
     types=_TYPES,
+    accepted_types=_ACCEPTED,
     parameters={
         **SUMMED,
         "scales1": input("S norm*", "The divisor or factor of ``y1``", positive=True),
@@ -118,7 +130,7 @@ ADD_RMS_NORM_QUANT = describe(
                 # left to the kernel.
                 dtypes("x1", "x2", "gamma", "scales1", "scales2Optional", "xOut", among=_FLOATS),
                 dtypes("zeroPoints1Optional", "zeroPoints2Optional", among=("i32", *_FLOATS)),
-                dtypes("y1Out", "y2Out", among=_NARROW),
+                dtypes("y1Out", "y2Out", among=dynamic.NARROW),
                 same_dtype("y1Out", "y2Out"),
                 rank("x1", "x2", "gamma", *_SCALES, "xOut", "y1Out", "y2Out", least=1, most=8),
                 empty("x1", "gamma", "y2Out"),
@@ -137,6 +149,7 @@ ADD_RMS_NORM_QUANT_V2 = describe(
     "Add two tensors, normalize the sum as ``rms_norm`` does, shift, and quantize the result: "
     "``y = round((x * rstd * gamma + beta) / scales + zero_points)``, halves to even, within int8.",
     types=_TYPES,
+    accepted_types=_ACCEPTED,
     parameters={
         **SUMMED,
         "scales1": input("S norm* | 1", "The divisor or factor of ``y1``", positive=True),
@@ -184,38 +197,14 @@ ADD_RMS_NORM_QUANT_V2 = describe(
     shows="[17 18 19 20 21 22]",
 )
 
-_FIRST, _SECOND = 0, 1
-
-
-def _is_wanted(values: Mapping[str, Any], which: int) -> bool:
-    chosen = values.get("output_mask")
-    if chosen is not None:
-        return bool(chosen[which])
-    both = values["smooth_scale1"] is not None and values["smooth_scale2"] is not None
-    return which == _FIRST or both
-
-
-def wants_first(values: Mapping[str, Any]) -> bool:
-    """Return whether the first result is wanted.
-
-    Args:
-        values: Arguments by their Python names.
-    """
-    return _is_wanted(values, _FIRST)
-
-
-def wants_second(values: Mapping[str, Any]) -> bool:
-    """The same of the second result."""
-    return _is_wanted(values, _SECOND)
-
 
 def _integers(values: Mapping[str, Any]) -> Dims:
     """The second result, or the one element that stands for it."""
-    return (*values["rows"], *values["D"]) if wants_second(values) else (1,)
+    return (*values["rows"], *values["D"]) if dynamic.wants_second(values) else (1,)
 
 
 def _steps(values: Mapping[str, Any]) -> Dims:
-    return tuple(values["rows"]) if wants_second(values) else (1,)
+    return tuple(values["rows"]) if dynamic.wants_second(values) else (1,)
 
 
 def _wrong_smoothing(values: Mapping[str, Any]) -> tuple[str, str, str] | None:
@@ -237,7 +226,7 @@ def _wrong_smoothing(values: Mapping[str, Any]) -> tuple[str, str, str] | None:
 
 def _wrong_placeholder(request: Request) -> str | None:
     """Require one element of the tensors that stand for a second output: they are copied too."""
-    if wants_second(request.values):
+    if dynamic.wants_second(request.values):
         return None
     for name in ("y2", "scale2"):
         dims = request.tensors[name].dims
@@ -247,6 +236,7 @@ def _wrong_placeholder(request: Request) -> str | None:
     return None
 
 
+_DYNAMIC = {"910b 910_93": "T=f16,bf16 Y=i8", "950": f"T=f16,bf16 Y=i8,{_FLOAT8}"}
 ADD_RMS_NORM_DYNAMIC_QUANT = describe(
     "aclnnAddRmsNormDynamicQuant",
     Build.INDIVIDUAL,
@@ -254,18 +244,19 @@ ADD_RMS_NORM_DYNAMIC_QUANT = describe(
     "row by its largest magnitude: ``v = x * rstd * gamma * smooth_scale``, "
     "``factor = 127 / max(abs(v))``, ``y = round(v * factor)``, halves to even, "
     "``scale = 1 / factor``.",
-    types={"910b 910_93 950": "T=f16,bf16"},
+    types=_DYNAMIC,
+    accepted_types={"950": f"T=f16,bf16 Y=i8,HIFLOAT8,{_FLOAT8}"},
     parameters={
         **_SUMMED_ROWS,
         "smoothScale2Optional": input(
             "T D", "The same for ``y2``, which there is only with both of them", optional=True
         ),
         "epsilon": real(1e-6, "Added to the mean square", least=0),
-        "y1Out": output("i8 rows* D", "The result, quantized"),
+        "y1Out": output("Y rows* D", "The result, quantized"),
         "y2Out": output(
-            "i8",
+            "Y",
             "The result, quantized with ``smooth_scale2``",
-            when=wants_second,
+            when=dynamic.wants_second,
             placeholder=True,
             infer=_integers,
         ),
@@ -274,7 +265,7 @@ ADD_RMS_NORM_DYNAMIC_QUANT = describe(
         "scale2Out": output(
             "f32",
             "The same of ``y2``",
-            when=wants_second,
+            when=dynamic.wants_second,
             placeholder=True,
             infer=_steps,
         ),
@@ -288,7 +279,7 @@ ADD_RMS_NORM_DYNAMIC_QUANT = describe(
                 required(),
                 # CANN holds each tensor against a list; joint types are left to the kernel.
                 dtypes(*_ROWS_AND_SCALES, among=_HALVES),
-                dtypes("y1Out", "y2Out", among=_NARROW),
+                dtypes("y1Out", "y2Out", among=dynamic.NARROW),
                 dtypes("xOut", among=_HALVES),
                 dtypes("scale1Out", "scale2Out", among=("f32",)),
                 same_dtype("y2Out", "y1Out"),
@@ -306,42 +297,6 @@ ADD_RMS_NORM_DYNAMIC_QUANT = describe(
     shows="[ 74  85  95 106 116 127]",
 )
 
-_LIKE_X1 = ("x1", "x2", "gamma", "smooth_scale1", "smooth_scale2", "beta", "x")
-
-
-def _written(request: Request) -> list[str]:
-    wants = {"y1": wants_first, "y2": wants_second}
-    return [name for name, is_wanted in wants.items() if is_wanted(request.values)]
-
-
-def _wrong_outputs(request: Request) -> str | None:
-    """Compare the types of outputs, and how much is packed into int32; CANN compares no others."""
-    written = _written(request)
-    if len({request.types[name] for name in written}) > 1:
-        return f"y2Out has data type {request.types['y2']}; it must be {request.types['y1']}"
-    last = request.tensors["x1"].dims[-1:]
-    for name in written:
-        dims = request.tensors[name].dims
-        if request.types[name] == "i32" and (*(PACKED * dim for dim in dims[-1:]),) != last:
-            return (
-                f"{request.c_name(name)} has shape {shape_text(dims)}; packed into int32 its last "
-                f"dimension must be an eighth of that of x1, which is {last[0]}"
-            )
-    return None
-
-
-def _no_kernel(request: Request) -> str | None:
-    """Compare the other types at launch: there are no kernels for them."""
-    kinds = {request.types[name] for name in _LIKE_X1 if request.tensors[name] is not None}
-    written = _written(request)
-    wanted = {request.types[name] for name in written}
-    scales = {request.types[f"scale{name[1:]}"] for name in written}
-    narrow = wanted <= {"i8", "i32"} and scales == {"f32"}
-    if len(kinds) == 1 and kinds <= {*_HALVES} and narrow:
-        return None
-    return f"no kernel for {', '.join(sorted(kinds))}, {', '.join(sorted(wanted | scales))}"
-
-
 ADD_RMS_NORM_DYNAMIC_QUANT_V2 = describe(
     "aclnnAddRmsNormDynamicQuantV2",
     Build.COMPOSITE,
@@ -350,7 +305,7 @@ ADD_RMS_NORM_DYNAMIC_QUANT_V2 = describe(
     "``factor = 127 / max(abs(v))``, ``y = round(v * factor)``, halves to even, "
     "``scale = 1 / factor``. An ``out`` of int32 holds eight integers of 4 bits an element, the "
     "first one lowest, with 7 for 127.",
-    types={"910b 910_93 950": "T=f16 Y=i8,i32 | T=bf16 Y=i8,i32"},
+    types={"910b 910_93": "T=f16,bf16 Y=i8,i32", "950": f"T=f16,bf16 Y=i8,i32,{_FLOAT8}"},
     parameters={
         **_SUMMED_ROWS,
         "smoothScale2Optional": input("T D", "The same for ``y2``", optional=True),
@@ -362,29 +317,33 @@ ADD_RMS_NORM_DYNAMIC_QUANT_V2 = describe(
             default=None,
             null=True,
         ),
-        "y1Out": output("Y rows* D", "The result, quantized", when=wants_first, packed="i32"),
+        "y1Out": output(
+            "Y rows* D", "The result, quantized", when=dynamic.wants_first, packed="i32"
+        ),
         "y2Out": output(
             "Y",
             "The result, quantized with ``smooth_scale2``",
-            when=wants_second,
+            when=dynamic.wants_second,
             placeholder=True,
             infer=_integers,
             packed="i32",
         ),
         "xOut": output("T rows* D", "The sum"),
         "scale1Out": output(
-            "f32 rows*", "The quantization scale of ``y1``, one for each row", when=wants_first
+            "f32 rows*",
+            "The quantization scale of ``y1``, one for each row",
+            when=dynamic.wants_first,
         ),
-        "scale2Out": output("f32", "The same of ``y2``", when=wants_second, infer=_steps),
+        "scale2Out": output("f32", "The same of ``y2``", when=dynamic.wants_second, infer=_steps),
     },
     checks=(
         constraint(),
         required(),
         empty("x1", "x2", "gamma"),
-        rule(_wrong_outputs),
+        rule(dynamic.wrong_outputs),
         in_tiling(shapes()),
         launch(),
-        at_launch(rule(_no_kernel, Code.GRAPH)),
+        at_launch(rule(dynamic.no_kernel, Code.GRAPH)),
     ),
     constraint=_wrong_smoothing,
     result_type="AddRmsNormDynamicQuantV2Result",

@@ -196,7 +196,7 @@ LAYER_NORM_BACKWARD = describe(
         empty(),
         launch(late=(rule(backward.failure, Code.GRAPH),)),
     ),
-    accepted_types=f"*=f32,f16,bf16 {_MIXED}".replace("| T", "| *=f32,f16,bf16 T"),
+    accepted_types={"*": f"*=f32,f16,bf16 {_MIXED}".replace("| T", "| *=f32,f16,bf16 T")},
     hooks=Hooks(unwritten=backward.unwritten, scratch=backward.scratch),
     essential=True,
     result_type="LayerNormGradients",

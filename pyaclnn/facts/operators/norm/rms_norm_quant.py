@@ -12,7 +12,6 @@ from pyaclnn.facts.operators.checks import (
     empty,
     in_graph,
     launch,
-    one_element,
     packed,
     rank,
     required,
@@ -38,13 +37,28 @@ __all__ = [
 
 _ROUNDED = (
     "halves to even, within int8. An ``out`` of int32 holds eight integers of 4 bits an element, "
-    "the first one lowest"
+    "the first one lowest; one of float8, on Ascend 950, the nearest numbers of that"
 )
-# On the 950 the scale is float32 with an offset of float32 or int32, or it has the input's type.
-_ON_950 = "T=f32 S=f32 Z=f32 Y=i8,i32 | " + " | ".join(
-    f"T={kind} S=f32 Z=f32,i32 Y=i8,i32 | T={kind} S={kind} Z={kind},i8 Y=i8,i32"
-    for kind in ("f16", "bf16")
-)
+_FLOAT8 = "e5m2,e4m3"
+
+
+def _on_950(to: str) -> str:
+    """Return the rows of the 950: a scale of float32, with an integer offset too, or like x."""
+    return f"T=f32 S=f32 Z=f32 Y={to} | " + " | ".join(
+        f"T={kind} S=f32 Z=f32,i32 Y={to} | T={kind} S={kind} Z={kind},i8 Y={to}"
+        for kind in ("f16", "bf16")
+    )
+
+
+_TYPES = {
+    "910b 910_93": "T=f16 S=f16 Z=i8 Y=i8,i32 | T=bf16 S=bf16 Z=i8 Y=i8,i32",
+    "950": _on_950(f"i8,i32,{_FLOAT8}"),
+    "310p 310b": "T=f16 S=f16 Z=i8 Y=i8",
+}
+_ACCEPTED = {
+    "910b 910_93": _TYPES["910b 910_93"].replace("Y=", "Y=i4,"),
+    "950": _on_950(f"i8,i32,i4,HIFLOAT8,{_FLOAT8}"),
+}
 _INT8_TYPE = 2
 
 
@@ -52,11 +66,30 @@ def _wrong_output(request: Request, name: str) -> str | None:
     """Compare the last axis; only the 950 compares the others."""
     dims, (last,), rows = request.tensors[name].dims, request.known["H"], request.known["rows"]
     per_element = PACKED if request.types[name] == "i32" else 1
+    if request.types[name] == "i4" and request.chip.family == "950" and last % 2:
+        return f"y has shape {shape_text(dims)}; of INT4 its last dimension must be even"
     leading = rows if request.chip.family == "950" else dims[:-1]
     if dims and dims[-1] * per_element == last and dims[:-1] == leading:
         return None
     must = last // per_element
     return f"y has shape {shape_text(dims)}; it must end in {must}, where x ends in {last}"
+
+
+def _no_row(request: Request) -> str | None:
+    """Require of gamma and beta of two dimensions what CANN makes one dimension of."""
+    for name in ("gamma", "beta"):
+        given = request.tensors[name]
+        if given is not None and len(given.dims) == 2 and given.dims[0] != 1:  # noqa: PLR2004
+            return f"{name} has shape {shape_text(given.dims)}; it must be one row"
+    return None
+
+
+def _wrong_scale(request: Request) -> str | None:
+    """Require one scale; on the 950 there may be one for each number of the last axis."""
+    dims, size = request.tensors["scale"].dims, request.tensors["scale"].size
+    if size == 1 or (request.chip.family == "950" and dims == request.known["H"]):
+        return None
+    return f"scale has shape {shape_text(dims)}; it must have one element"
 
 
 def _no_copy(request: Request) -> str | None:
@@ -72,30 +105,32 @@ RMS_NORM_QUANT = describe(
     Build.COMPOSITE,
     "Normalize over the last axis as ``rms_norm`` does, shift, and quantize by one scale: "
     f"``y = round((x * rstd * gamma + beta) / scale + offset)``, {_ROUNDED}.",
-    types={
-        "910b 910_93": "T=f16 S=f16 Z=i8 Y=i8,i32 | T=bf16 S=bf16 Z=i8 Y=i8,i32",
-        "950": _ON_950,
-        "310p 310b": "T=f16 S=f16 Z=i8 Y=i8",
-    },
+    types=_TYPES,
+    accepted_types=_ACCEPTED,
     parameters={
         "x": input("T rows* H", "The array to normalize"),
         "gamma": input("T H | 1 H", "The scale of the norm"),
         "beta": input("T H | 1 H", "The shift of the norm"),
-        "scale": input("S 1", "The divisor of the result", positive=True),
-        "offset": input("Z 1", "The offset to add before rounding"),
+        "scale": input(
+            "S 1 | 1 1 | H",
+            "The divisor of the result; of each channel on Ascend 950",
+            positive=True,
+        ),
+        "offset": input("Z 1 | 1 1 | H", "The offset to add before rounding, of the same shape"),
         "epsilon": real(1e-6, "Added to the mean square", least=0, unchecked=True),
         "y": output("Y rows* H", "The result, quantized", packed="i32"),
     },
     checks=(
+        in_graph(rule(_no_row)),
         required(),
         dtypes(),
         rank("x", "y", most=8),
-        rank("scale", least=1, most=1),
+        rank("scale", least=1, most=2),
         shape("gamma"),
         each(_wrong_output, "y"),
         shape("beta"),
         same_shape("offset", "scale"),
-        launch(one_element("scale"), rule(_no_copy)),
+        launch(rule(_wrong_scale), rule(_no_copy)),
     ),
     source="CANN: ops-nn norm/rms_norm_quant",
     shows="[18 19 20 21 23 24]",
@@ -107,7 +142,8 @@ RMS_NORM_QUANT_V3 = describe(
     "Normalize over the last axis as ``rms_norm`` does, shift, and quantize by one scale: "
     "``v = x * rstd * gamma + beta``, ``y = round(v / scale + offset)``, or ``v * scale``, "
     f"{_ROUNDED}.",
-    types={"950": _ON_950},
+    types={"950": _TYPES["950"]},
+    accepted_types={"950": _ACCEPTED["950"]},
     parameters={
         "x": input("T rows* H", "The array to normalize"),
         "gamma": input("T H | 1 H", "The scale of the norm"),
@@ -165,12 +201,14 @@ RMS_NORM_DYNAMIC_QUANT = describe(
     shows="[ 95 101 108 114 121 127]",
 )
 
+_GRADIENT = "T=f32 G=f32 Y={0} | T=f16 G=f32,f16 Y={0} | T=bf16 G=f32,bf16 Y={0}"
 RMS_NORM_GRAD_QUANT = describe(
     "aclnnRmsNormGradQuant",
     Build.COMPOSITE,
     "Compute the gradients of ``rms_norm`` and quantize that of ``x`` by one scale: "
     "``dx = round(dx / scales_x + offset_x)``, or ``dx * scales_x``, halves to even, within int8.",
-    types={"950": "T=f32 G=f32 | T=f16 G=f32,f16 | T=bf16 G=f32,bf16"},
+    types={"950": _GRADIENT.format("i8")},
+    accepted_types={"950": _GRADIENT.format("i8,HIFLOAT8")},
     parameters={
         "dy": input("T rows* norm*", "The gradient of ``y``"),
         "x": input("T rows* norm*", "The input of ``rms_norm``"),
@@ -186,7 +224,7 @@ RMS_NORM_GRAD_QUANT = describe(
         ),
         "quantMode": string(derived=lambda _: "static"),
         "divMode": flag(True, "Whether the scale divides; else it multiplies"),
-        "dxOut": output("i8 rows* norm*", "The gradient of ``x``, quantized"),
+        "dxOut": output("Y rows* norm*", "The gradient of ``x``, quantized"),
         "dgammaOut": output("f32 norm*", "The gradient of ``gamma``"),
     },
     checks=(

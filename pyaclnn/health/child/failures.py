@@ -33,7 +33,7 @@ def advice_for(code: int) -> tuple[tuple[str, ...], str]:
         return (
             "the operator package is of another version than toolkit or driver, or of another chip",
             "the hardware fails",
-        ), "npu-smi info -t health -i 0; then install the operator package of this chip again"
+        ), "npu-smi info -t health -i ID; then install the operator package of this chip again"
     # The doctor cannot send people to the doctor.
     step = "npu-smi info" if "pyaclnn doctor" in known.next_step else known.next_step
     return known.causes or (known.meaning,), step

@@ -184,7 +184,9 @@ def run_in_parallel(
             state.emit(event)
 
     listeners = [forward, *[lambda _: None] * (processes - 1)]
-    states = [RunState(listener, stop=state.stop) for listener in listeners]
+    states = [
+        RunState(listener, stop=state.stop, environment=state.environment) for listener in listeners
+    ]
     with ThreadPoolExecutor(processes) as pool:
         list(pool.map(lambda own: GroupRun(context, own, device).run(checks), states))
     for same in zip(*(own.results for own in states), strict=True):

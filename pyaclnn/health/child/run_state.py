@@ -5,15 +5,17 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from dataclasses import dataclass, replace
+from functools import cache, partial
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from pyaclnn.health.checks.catalogue import SOAK
-from pyaclnn.health.checks.finding import Finding
+from pyaclnn.health.checks.finding import Finding, value
+from pyaclnn.health.checks.npu_smi import place_of
 from pyaclnn.health.report.record import Status
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from pyaclnn.health.checks.catalogue import Check
     from pyaclnn.health.report.record import CheckResult
@@ -64,6 +66,11 @@ Event: TypeAlias = "Planned | Started | Progress | Finished"
 Listener: TypeAlias = Callable[[Event], None]
 
 
+_PLACE: Final = "-i ID"
+"""The device in the next step of a finding, as the texts write it."""
+_QUIET: Final = frozenset({Status.PASS, Status.SKIP, Status.NOT_RUN})
+
+
 class RunState:
     """Results of a run so far, and the checks that they rule out.
 
@@ -72,11 +79,13 @@ class RunState:
         skipped: Ids of the checks that the user leaves out.
         fail_early: Whether no check begins once one has found something broken.
         stop: Set to end everything that is under way.
+        environment: The environment, with what numbers devices.
 
     Attributes:
         results: The results in the order in which they were recorded.
         absent: Whether a check found that there is nothing to examine.
         stop: As given.
+        environment: As given.
     """
 
     def __init__(
@@ -86,6 +95,7 @@ class RunState:
         *,
         fail_early: bool = False,
         stop: threading.Event | None = None,
+        environment: Mapping[str, str] | None = None,
     ) -> None:
         self.results: list[CheckResult] = []
         self.absent = False
@@ -95,6 +105,8 @@ class RunState:
         self._fail_early = fail_early
         self._states: dict[str, Status] = {}
         self._lock = threading.Lock()
+        self.environment = environment or {}
+        self._place_of = cache(partial(place_of, environment=self.environment))
 
     def emit(self, event: Event) -> None:
         """Pass an event to the listener."""
@@ -110,8 +122,16 @@ class RunState:
     def record(
         self, check: Check, finding: Finding, seconds: float = 0.0, device: int | None = None
     ) -> None:
-        """Record the finding of a check, which took so many seconds on a device or on none."""
+        """Record the finding of a check, which took so many seconds on a device or on none.
+
+        A problem of a device names all numbers of it, and its next step those that npu-smi takes.
+        """
         self.absent |= finding.absent
+        if device is not None and finding.status not in _QUIET:
+            place = self._place_of(device)
+            step = finding.next_step and finding.next_step.replace(_PLACE, place.options)
+            evidence = (*finding.evidence, value("device", str(place)))
+            finding = replace(finding, next_step=step, evidence=evidence)
         self.add(check.result(finding, seconds, device))
 
     def runnable(self, checks: Iterable[Check], device: int | None = None) -> list[Check]:

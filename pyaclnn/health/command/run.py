@@ -177,8 +177,11 @@ def run(
         checks = (*checks, find(SOAK))
     if not options.soak:
         skipped |= {SOAK}
-    state = RunState(on_event, skipped, fail_early=options.fail_early)
-    return _Run(CheckContext(machine or Machine(), options), checks, state).report()
+    machine = machine or Machine()
+    state = RunState(
+        on_event, skipped, fail_early=options.fail_early, environment=machine.environment
+    )
+    return _Run(CheckContext(machine, options), checks, state).report()
 
 
 class _Run:

@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 __all__ = []
 
 _SIZES: Final = (1, 31, 32, 33, 4096, 65537, 1 << 20, (16 << 20) + 5)
+_MOST_DEVICES: Final = 1024
+"""More than any machine has: a larger count is no count."""
 _LITTLE: Final = 256 << 20
 """Free bytes with which a device opens, but hardly any program runs."""
 _GUARD: Final = 64
@@ -78,9 +80,12 @@ def _counts(session: Session) -> Finding:
     session.load()
     ensure_runtime()
     count = int(fetch("aclrtGetDeviceCount", OUT))
-    session.facts["devices"] = count
     expected = session.task.expected_devices
     seen = (value("aclrtGetDeviceCount", count), value("expected", expected))
+    if count > _MOST_DEVICES:
+        session.facts["devices"] = 1
+        return found("DEV-103.absurd", *seen, count=count)
+    session.facts["devices"] = count
     if count == 0:
         return found("DEV-103.none", *seen)
     if expected is not None and count < expected:

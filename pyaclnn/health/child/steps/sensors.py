@@ -12,16 +12,14 @@ import dataclasses
 import math
 import os
 import re
-import shutil
-import subprocess
 import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from msgspec.structs import replace
 
-from pyaclnn.health.checks.driver import read_visible
 from pyaclnn.health.checks.finding import Finding, found, ok, skip, value
+from pyaclnn.health.checks.npu_smi import TOOL, ask, find_tool, place_of
 from pyaclnn.health.report.record import Better, Figure, Unit
 
 if TYPE_CHECKING:
@@ -31,8 +29,6 @@ if TYPE_CHECKING:
 
 __all__ = ["SensorWatch", "read_sensors"]
 
-_TOOL: Final = "npu-smi"
-_PATIENCE: Final = 20.0
 _HOT: Final = 95.0
 """Degrees Celsius."""
 
@@ -86,15 +82,11 @@ def read_sensors(device: int, environment: Mapping[str, str]) -> Reading:
         device: The device, as the process numbers it.
         environment: The environment, with PATH and ASCEND_RT_VISIBLE_DEVICES.
     """
-    tool = shutil.which(_TOOL, path=environment.get("PATH"))
-    names = [sensor.name for sensor in _SENSORS]
-    if tool is None:
-        return Reading((), tuple(f"{name}: {_TOOL} is not on PATH" for name in names))
-    place = _place(tool, device, environment)
-    if isinstance(place, str):
-        return Reading((), tuple(f"{name}: {place}" for name in names))
+    tool, place = find_tool(environment), place_of(device, environment)
+    if tool is None or place.card is None:
+        return Reading((), tuple(f"{sensor.name}: {place.reason}" for sensor in _SENSORS))
     pages = {
-        page: _asked(tool, environment, "-t", page, "-i", str(place[0]), "-c", str(place[1]))
+        page: ask(tool, environment, "-t", page, "-i", str(place.card), "-c", str(place.chip))
         for page in dict.fromkeys(sensor.page for sensor in _SENSORS)
     }
     figures, missing = [], []
@@ -106,7 +98,7 @@ def read_sensors(device: int, environment: Mapping[str, str]) -> Reading:
             one = sum(values) if sensor.unit == "count" else max(values)
             figures.append(Figure(sensor.name, one, sensor.unit, sensor.better))
         else:
-            why = failed or f"{_TOOL} info -t {sensor.page} does not tell it"
+            why = failed or f"{TOOL} info -t {sensor.page} does not tell it"
             missing.append(f"{sensor.name}: {why}")
     return Reading(tuple(figures), tuple(missing))
 
@@ -148,43 +140,6 @@ class SensorWatch:
             prefix: The beginning of the names.
         """
         return tuple(replace(f, name=f"{prefix}_{f.name}") for f in self._worst.values())
-
-
-def _place(tool: str, device: int, environment: Mapping[str, str]) -> tuple[int, int] | str:
-    """Return card and chip of a device, or why they are unknown."""
-    said, failed = _asked(tool, environment, "-m")
-    rows = (re.match(r"\s*(\d+)\s+(\d+)\s+(\d+)\s", line) for line in said.splitlines())
-    known = {int(row[3]): (int(row[1]), int(row[2])) for row in rows if row}
-    if not known:
-        return failed or f"{_TOOL} info -m lists no chip"
-    text = environment.get("ASCEND_RT_VISIBLE_DEVICES")
-    visible = sorted(known) if text is None else read_visible(text, len(known)).devices
-    if device >= len(visible) or visible[device] not in known:
-        return f"{_TOOL} info -m does not list device {device}"
-    return known[visible[device]]
-
-
-def _asked(tool: str, environment: Mapping[str, str], *what: str) -> tuple[str, str]:
-    """Return the output of npu-smi, and the reason if there is none."""
-    try:
-        done = subprocess.run(  # noqa: S603  # what the machine's PATH names
-            [tool, "info", *what],
-            env=dict(environment),
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            errors="replace",
-            timeout=_PATIENCE,
-            check=False,
-        )
-    except subprocess.TimeoutExpired:
-        return "", f"{_TOOL} did not answer for {_PATIENCE:.0f} s"
-    except OSError as error:
-        return "", f"{_TOOL} cannot be run: {error.strerror}"
-    if done.returncode:
-        words = (done.stderr or done.stdout).strip().splitlines()
-        return "", f"{_TOOL} ended with status {done.returncode}{f': {words[-1]}' if words else ''}"
-    return done.stdout, ""
 
 
 def _sensors(session: Session) -> Finding:

@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The driver's tool npu-smi: its output, and its numbers of a device.
+
+A device has up to four numbers: the logical one that a process gives to CANN, the physical one
+behind ASCEND_RT_VISIBLE_DEVICES, and card and chip as npu-smi counts them.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from pyaclnn.health.checks.driver import read_visible
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+__all__ = ["TOOL", "DevicePlace", "ask", "find_tool", "place_of"]
+
+TOOL: Final = "npu-smi"
+_PATIENCE: Final = 20.0
+_MOST: Final = 4096
+
+
+@dataclass(frozen=True)
+class DevicePlace:
+    """Numbers of a device.
+
+    Attributes:
+        logical: The number that a process gives to CANN.
+        physical: The number behind ASCEND_RT_VISIBLE_DEVICES; None if it cannot be known.
+        card: The number of the card in npu-smi, None likewise.
+        chip: The number of the chip on it.
+        reason: The reason why a number is not known; empty if all are.
+    """
+
+    logical: int
+    physical: int | None = None
+    card: int | None = None
+    chip: int = 0
+    reason: str = ""
+
+    @property
+    def options(self) -> str:
+        """The options that name it to npu-smi, by the best number that is known."""
+        number = self.physical if self.card is None else self.card
+        number = self.logical if number is None else number
+        return f"-i {number} -c {self.chip}" if self.chip else f"-i {number}"
+
+    def __str__(self) -> str:
+        """Return all numbers that are known."""
+        numbers = [f"logical {self.logical}"]
+        numbers += [] if self.physical is None else [f"physical {self.physical}"]
+        numbers += [] if self.card is None else [f"{TOOL} -i {self.card} -c {self.chip}"]
+        return ", ".join(numbers)
+
+
+def find_tool(environment: Mapping[str, str]) -> str | None:
+    """Return the path of npu-smi; None if it is not on PATH.
+
+    Args:
+        environment: The environment, with PATH.
+    """
+    return shutil.which(TOOL, path=environment.get("PATH"))
+
+
+def place_of(device: int, environment: Mapping[str, str]) -> DevicePlace:
+    """Return the numbers of a device, as far as npu-smi and the environment give them.
+
+    Args:
+        device: The device, as the process numbers it.
+        environment: The environment, with PATH and ASCEND_RT_VISIBLE_DEVICES.
+    """
+    tool = find_tool(environment)
+    said, failed = ask(tool, environment, "-m") if tool else ("", f"{TOOL} is not on PATH")
+    rows = (re.match(r"\s*(\d+)\s+(\d+)\s+(\d+)\s", line) for line in said.splitlines())
+    known = {int(row[3]): (int(row[1]), int(row[2])) for row in rows if row}
+    text = environment.get("ASCEND_RT_VISIBLE_DEVICES")
+    if text is None:
+        visible = tuple(sorted(known) or range(device + 1))
+    else:
+        visible = read_visible(text, len(known) or _MOST).devices
+    physical = visible[device] if device < len(visible) else None
+    if not known:
+        return DevicePlace(device, physical, reason=failed or f"{TOOL} info -m lists no chip")
+    if physical not in known:
+        return DevicePlace(device, reason=f"{TOOL} info -m does not list device {device}")
+    return DevicePlace(device, physical, *known[physical])
+
+
+def ask(tool: str, environment: Mapping[str, str], *what: str) -> tuple[str, str]:
+    """Return the output of ``npu-smi info``, and the reason if there is none.
+
+    Args:
+        tool: The path of npu-smi.
+        environment: The environment of the tool.
+        what: Its arguments behind ``info``.
+    """
+    try:
+        done = subprocess.run(  # noqa: S603  # what the machine's PATH names
+            [tool, "info", *what],
+            env=dict(environment),
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=_PATIENCE,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        return "", f"{TOOL} did not answer for {_PATIENCE:.0f} s"
+    except OSError as error:
+        return "", f"{TOOL} cannot be run: {error.strerror}"
+    if done.returncode:
+        words = (done.stderr or done.stdout).strip().splitlines()
+        return "", f"{TOOL} ended with status {done.returncode}{f': {words[-1]}' if words else ''}"
+    return done.stdout, ""

@@ -20,7 +20,9 @@ PYTHONS = nox.project.python_versions(PYPROJECT)
 OLDEST = PYTHONS[0]
 DIST = Path("dist")
 ARCHITECTURES = ("x86_64", "aarch64")
-MOST_BYTES = 1_500_000
+# Of it, CANN's whole C interface is 90 kB: a table of 1,000 declarations, and 14 libraries that
+# programs link, whose 600 functions mostly refuse.
+MOST_BYTES = 1_600_000
 # With what programs expect of a Linux, for as long as the command runs.
 ENTER = 'mount -t proc proc "$0/proc"; mount --rbind /dev "$0/dev"; exec chroot "$0" "$@"'
 # None of this machine's variables, some of which name folders that do not exist there.

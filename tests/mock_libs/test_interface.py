@@ -186,3 +186,115 @@ assert limits('aclrtGetStreamResLimit', stream[0]) == [20, 40]
 expect(100000, ('aclrtGetResInCurrentThread', 0, N), ('aclrtGetStreamResLimit', stream[0], 0, N))
 """,
     )
+
+
+@pytest.mark.parametrize("release", RELEASES)
+def test_profiling_starts_and_stops_and_says_that_it_collects_nothing(
+    release: str, programs: Programs
+) -> None:
+    code = """
+expect(100043, ('aclprofFinalize',), ('aclprofStart', ffi.cast('aclprofConfig *', 1)))
+expect(100000, ('aclprofInit', N, 3), ('aclprofInit', b'out', 0))
+expect(0, ('aclprofInit', b'out', 3))
+expect(100042, ('aclprofInit', b'out', 3))
+devices = ffi.new('uint32_t[]', [0, 1, 0])
+assert raw.aclprofCreateConfig(devices, 3, 0, N, 1) == N  # one of them twice
+assert raw.aclprofCreateConfig(N, 1, 0, N, 1) == N == raw.aclprofCreateConfig(devices, 0, 0, N, 1)
+assert raw.aclprofCreateConfig(ffi.new('uint32_t[]', [99]), 1, 0, N, 1) == N
+made = raw.aclprofCreateConfig(devices, 2, 0, N, raw.ACL_PROF_ACL_API)
+assert made != N and raw.aclprofCreateConfig(N, 0, 0, N, raw.ACL_PROF_MSPROFTX) != N
+expect(100043, ('aclprofStop', made))
+expect(0, ('aclprofStart', made))
+expect(100042, ('aclprofStart', made))
+expect(0, ('aclprofSetConfig', raw.ACL_PROF_STORAGE_LIMIT, b'200MB', 5))
+expect(100000, ('aclprofSetConfig', 99, b'1', 1), ('aclprofSetConfig', 1, N, 1))
+stamp, number = raw.aclprofCreateStamp(), pointer('uint32_t')
+expect(0, ('aclprofSetStampTraceMessage', stamp, b'x', 1), ('aclprofMark', stamp))
+expect(0, ('aclprofPush', stamp), ('aclprofPop',), ('aclprofRangeStart', stamp, number))
+expect(0, ('aclprofRangeStop', number[0]), ('aclprofMarkEx', b'x', 1, N))
+expect(100000, ('aclprofMark', N), ('aclprofPush', N), ('aclprofRangeStart', N, number))
+step = raw.aclprofCreateStepInfo()
+expect(0, ('aclprofGetStepTimestamp', step, raw.ACL_STEP_START, N))
+raw.aclprofDestroyStepInfo(step); raw.aclprofDestroyStamp(stamp)
+expect(0, ('aclprofStop', made), ('aclprofDestroyConfig', made), ('aclprofFinalize',))
+expect(100000, ('aclprofDestroyConfig', N))
+"""
+    result = programs.python(HEAD + code, PYACLNN_MOCK_CANN=release)
+    assert result.returncode == 0, result.stderr
+    line = "simulated NPU: profiling collects nothing, and writes nothing to out\n"
+    assert result.stderr == line
+
+
+def test_a_device_has_no_hardware_fault(programs: Programs) -> None:
+    check(
+        programs,
+        """
+info, count, faults = pointer('aclrtErrorInfo'), pointer('size_t'), pointer('aclrtMemUceInfo')
+info.errorType = 3
+expect(107001, ('aclrtGetErrorVerbose', 99, info), ('aclrtGetMemUceInfo', 99, faults, 1, count))
+expect(0, ('aclrtGetErrorVerbose', 0, info))
+assert (info.tryRepair, info.hasDetail, info.errorType) == (0, 0, 0)
+expect(107002, ('aclrtRepairError', 0, info), ('aclrtGetMemUceInfo', 0, faults, 1, count))
+expect(0, ('aclrtSetDevice', 0))
+expect(107000, ('aclrtRepairError', 0, info))  # there is nothing to repair
+info.tryRepair = 1
+expect(0, ('aclrtRepairError', 0, info))
+info.errorType = 3
+expect(107000, ('aclrtRepairError', 0, info))
+count[0] = 9
+expect(0, ('aclrtGetMemUceInfo', 0, faults, 1, count), ('aclrtMemUceRepair', 0, faults, 1))
+assert count[0] == 0
+expect(100000, ('aclrtGetErrorVerbose', 0, N), ('aclrtRepairError', 0, N))
+""",
+    )
+
+
+def test_the_status_of_overflow_is_written_in_the_order_of_the_stream(programs: Programs) -> None:
+    check(
+        programs,
+        """
+expect(0, ('aclrtSetDevice', 0))
+stream = pointer('aclrtStream'); expect(0, ('aclrtCreateStream', stream))
+memory = pointer('void *'); expect(0, ('aclrtMalloc', memory, 64, 0))
+host = ffi.new('uint32_t[16]', [7] * 16)
+for name, size in (('', 'size_t'), ('Float', 'uint64_t')):
+    expect(0, ('aclrtMemcpy', memory[0], 64, host, 64, 1))
+    expect(0, (f'aclrtGet{name}OverflowStatus', memory[0], 64, stream[0]))
+    expect(0, (f'aclrtReset{name}OverflowStatus', stream[0]), ('aclrtSynchronizeStream', stream[0]))
+    read = ffi.new('uint32_t[16]', [7] * 16)
+    expect(0, ('aclrtMemcpy', read, 64, memory[0], 64, 2))
+    assert list(read) == [0] * 16
+expect(0, ('aclrtNpuGetFloatOverFlowStatus', memory[0], 64, 0, stream[0]))
+expect(0, ('aclrtNpuClearFloatOverFlowStatus', 0, stream[0]))
+expect(107000, ('aclrtGetOverflowStatus', memory[0], 32, stream[0]))
+expect(107000, ('aclrtGetOverflowStatus', host, 64, stream[0]))
+expect(100000, ('aclrtGetOverflowStatus', N, 64, stream[0]))
+expect(0, ('aclmdlRICaptureBegin', stream[0], 2))
+expect(107027, ('aclrtGetOverflowStatus', memory[0], 64, stream[0]))
+expect(107027, ('aclrtResetOverflowStatus', stream[0]))
+""",
+    )
+
+
+def test_streams_are_announced_to_the_functions_that_are_registered(programs: Programs) -> None:
+    check(
+        programs,
+        """
+seen = []
+kind = 'void (*)(aclrtStream, int, void *)'
+def callback(word):
+    function = ffi.callback(kind, lambda stream, state, data: seen.append((word, stream, state)))
+    return function, ffi.cast('aclrtStreamStateCallback', function)
+(one, first), (two, second) = callback('one'), callback('two')
+expect(100000, ('aclrtRegStreamStateCallback', N, first, N))
+expect(0, ('aclrtRegStreamStateCallback', b'one', first, N))
+expect(107000, ('aclrtRegStreamStateCallback', b'one', second, N))
+expect(0, ('aclrtRegStreamStateCallback', b'two', second, N))
+expect(0, ('aclrtRegStreamStateCallback', b'unknown', N, N))
+expect(0, ('aclrtSetDevice', 0))
+stream = pointer('aclrtStream'); expect(0, ('aclrtCreateStream', stream))
+expect(0, ('aclrtRegStreamStateCallback', b'one', N, N))
+expect(0, ('aclrtDestroyStream', stream[0]))
+assert seen == [('one', stream[0], 1), ('two', stream[0], 1), ('two', stream[0], 2)], seen
+""",
+    )

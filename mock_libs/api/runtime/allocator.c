@@ -7,6 +7,7 @@
 #include "error_message.h"
 
 struct allocator {
+    struct allocator *next; /* of the descriptions */
     aclrtAllocator object;
     aclrtAllocatorAllocFunc allocate;
     aclrtAllocatorFreeFunc free;
@@ -22,14 +23,39 @@ struct registration {
 };
 
 static struct registration *registrations;
+static struct allocator *descriptions;
+
+/* Where a description is linked in, or NULL after mock_fail. */
+static struct allocator **find(const void *description)
+{
+    struct allocator **place = &descriptions;
+    while (*place != NULL && *place != description) {
+        place = &(*place)->next;
+    }
+    if (*place == NULL) {
+        mock_fail(ACL_ERROR_INVALID_PARAM, "%p is no description of an allocator", description);
+        return NULL;
+    }
+    return place;
+}
 
 aclrtAllocatorDesc aclrtAllocatorCreateDesc(void)
 {
-    return calloc(1, sizeof(struct allocator));
+    struct allocator *made = calloc(1, sizeof *made);
+    if (made != NULL) {
+        made->next = descriptions;
+        descriptions = made;
+    }
+    return made;
 }
 
 aclError aclrtAllocatorDestroyDesc(aclrtAllocatorDesc allocatorDesc)
 {
+    struct allocator **place = find(allocatorDesc);
+    if (place == NULL) {
+        return ACL_ERROR_INVALID_PARAM;
+    }
+    *place = (*place)->next;
     free(allocatorDesc);
     return ACL_SUCCESS;
 }
@@ -37,7 +63,11 @@ aclError aclrtAllocatorDestroyDesc(aclrtAllocatorDesc allocatorDesc)
 #define SETTER(function, type, argument, member)                       \
     aclError function(aclrtAllocatorDesc allocatorDesc, type argument) \
     {                                                                  \
-        ((struct allocator *)allocatorDesc)->member = argument;        \
+        struct allocator **place = find(allocatorDesc);                \
+        if (place == NULL) {                                           \
+            return ACL_ERROR_INVALID_PARAM;                            \
+        }                                                              \
+        (*place)->member = argument;                                   \
         return ACL_SUCCESS;                                            \
     }
 SETTER(aclrtAllocatorSetObjToDesc, aclrtAllocator, allocator, object)
@@ -57,7 +87,11 @@ static struct registration **place_of(aclrtStream stream)
 
 aclError aclrtAllocatorRegister(aclrtStream stream, aclrtAllocatorDesc allocatorDesc)
 {
-    const struct allocator *given = allocatorDesc;
+    struct allocator **described = find(allocatorDesc);
+    if (described == NULL) {
+        return ACL_ERROR_INVALID_PARAM;
+    }
+    const struct allocator *given = *described;
     if (given->object == NULL || given->allocate == NULL || given->free == NULL ||
         given->address == NULL) {
         return mock_fail(ACL_ERROR_INVALID_PARAM,

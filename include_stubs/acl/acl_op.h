@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Attributes of the single-operator interface that came before aclnn. Provided by libascendcl.so.
- * It declares only the functions that current programs still link.
  */
 #ifndef INCLUDE_STUBS_ACL_ACL_OP_H_
 #define INCLUDE_STUBS_ACL_ACL_OP_H_
@@ -43,6 +42,10 @@ ACL_FUNC_VISIBILITY aclError aclopSetAttrListFloat(aclopAttr *attr, const char *
     int numValues, const float *values);
 ACL_FUNC_VISIBILITY aclError aclopSetAttrListListInt(aclopAttr *attr, const char *attrName,
     int numLists, const int *numValues, const int64_t *const *values);
+ACL_FUNC_VISIBILITY aclError aclopSetAttrListString(aclopAttr *attr, const char *attrName,
+    int numValues, const char **values);
+ACL_FUNC_VISIBILITY aclError aclopSetAttrListDataType(aclopAttr *attr, const char *attrName,
+    int numValues, const aclDataType *values);
 
 #ifdef __cplusplus
 }

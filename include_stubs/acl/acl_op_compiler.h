@@ -52,6 +52,10 @@ ACL_FUNC_VISIBILITY aclError aclopCompileAndExecute(const char *opType, int numI
     const aclTensorDesc *const *outputDesc, aclDataBuffer *const *outputs, const aclopAttr *attr,
     aclopEngineType engineType, aclopCompileType compileFlag, const char *opPath,
     aclrtStream stream);
+ACL_FUNC_VISIBILITY aclError aclopCompileAndExecuteV2(const char *opType, int numInputs,
+    aclTensorDesc **inputDesc, aclDataBuffer **inputs, int numOutputs, aclTensorDesc **outputDesc,
+    aclDataBuffer **outputs, aclopAttr *attr, aclopEngineType engineType,
+    aclopCompileType compileFlag, const char *opPath, aclrtStream stream);
 
 #ifdef __cplusplus
 }

@@ -23,13 +23,7 @@ if TYPE_CHECKING:
     from .programs import Programs
 
 _GRAPH = """
-aclCreateDataBuffer aclCreateTensorDesc aclDestroyDataBuffer aclDestroyTensorDesc
-aclGetTensorDescDimV2 aclGetTensorDescFormat aclGetTensorDescNumDims aclGetTensorDescType
-aclSetTensorDescName aclSetTensorFormat aclSetTensorPlaceMent aclSetTensorShape
 aclmdlFinalizeDump aclmdlInitDump aclmdlSetDump
-aclopCompileAndExecute aclopCreateAttr aclopDestroyAttr aclopSetAttrBool aclopSetAttrDataType
-aclopSetAttrFloat aclopSetAttrInt aclopSetAttrListBool aclopSetAttrListFloat aclopSetAttrListInt
-aclopSetAttrListListInt aclopSetAttrString
 aclrtBinaryGetFunction aclrtBinaryLoad aclrtBinaryLoadFromData aclrtBinaryLoadFromFile
 aclrtBinaryUnLoad aclrtCreateBinary aclrtDestroyBinary aclrtGetFunctionAddr aclrtKernelArgsAppend
 aclrtKernelArgsFinalize aclrtKernelArgsInit aclrtLaunchKernelWithConfig
@@ -73,16 +67,12 @@ BRINGING = {
 INSTEAD = {
     "HcclCommInitClusterInfo": "HcclCommInitRootInfo",
     "HcclCommInitClusterInfoConfig": "HcclCommInitRootInfoConfig",
-    "aclopCompileAndExecute": "call the operator's function, aclnn and its name",
 }
 # Results of the others: nothing, or an undefined dtype or format.
 ANSWERS = {
-    **dict.fromkeys(("aclCreateDataBuffer", "aclCreateTensorDesc", "aclopCreateAttr"), 0),
     "aclrtCreateBinary": 0,
     **dict.fromkeys(REFUSING["graph"]),
-    **dict.fromkeys(("aclDestroyTensorDesc", "aclSetTensorDescName", "aclopDestroyAttr"), None),
-    **dict.fromkeys(("aclGetTensorDescType", "aclGetTensorDescFormat"), -1),
-    **dict.fromkeys(("aclGetTensorDescNumDims", "MsprofGetHashId", "MsprofSysCycleTime"), 0),
+    **dict.fromkeys(("MsprofGetHashId", "MsprofSysCycleTime"), 0),
 }
 _CALL = """
 import ctypes, json, sys

@@ -153,13 +153,20 @@ void mock_call_tensor(struct mock_call *call, const char *name, const aclTensor 
 void mock_call_tensor_list(struct mock_call *call, const char *name, const aclTensorList *list)
 {
     const struct values *values = look_up(call, name, list, MOCK_TENSOR_LIST);
-    put_argument(call, name, values == NULL ? 'n' : 'T');
     if (values == NULL) {
-        return;
+        put_argument(call, name, 'n');
+    } else {
+        mock_call_tensors(call, name, values->items.handles, values->count);
     }
-    put_u32(call, (uint32_t)values->count);
-    for (uint64_t i = 0; i < values->count; i++) {
-        const void *handle = values->items.handles[i];
+}
+
+void mock_call_tensors(struct mock_call *call, const char *name, void *const *handles,
+                       uint64_t count)
+{
+    put_argument(call, name, 'T');
+    put_u32(call, (uint32_t)count);
+    for (uint64_t i = 0; i < count; i++) {
+        const void *handle = handles[i];
         const struct tensor *tensor = look_up(call, name, handle, MOCK_TENSOR);
         put(call, tensor == NULL ? "n" : "t", 1);
         if (tensor != NULL) {
@@ -259,6 +266,21 @@ void mock_call_string(struct mock_call *call, const char *name, const char *valu
     if (value != NULL) {
         put_string(call, value);
     }
+}
+
+void mock_call_values(struct mock_call *call, const char *name, char tag, const void *values,
+                      uint64_t count)
+{
+    const size_t item = tag == 'F' ? sizeof(float) : strchr("idI", tag) != NULL ? 8 : 1;
+    if (tag == 'c') {
+        mock_call_string(call, name, values);
+        return;
+    }
+    put_argument(call, name, tag);
+    if (strchr("IFB", tag) != NULL) {
+        put_u64(call, count);
+    }
+    put(call, values, count * item);
 }
 
 void mock_call_finish(struct mock_call *call, uint32_t flags)

@@ -49,6 +49,12 @@ void mock_call_begin(struct mock_call *call, const char *operator_name);
 
 void mock_call_tensor(struct mock_call *call, const char *name, const aclTensor *tensor);
 void mock_call_tensor_list(struct mock_call *call, const char *name, const aclTensorList *list);
+/* Tensors by their handles, of which some may be NULL, as a list. */
+void mock_call_tensors(struct mock_call *call, const char *name, void *const *handles,
+                       uint64_t count);
+/* Values under a tag of the wire: one of 'b', 'i', 'd'; a text of 'c'; an array of 'I', 'F', 'B'. */
+void mock_call_values(struct mock_call *call, const char *name, char tag, const void *values,
+                      uint64_t count);
 void mock_call_scalar(struct mock_call *call, const char *name, const aclScalar *scalar);
 void mock_call_scalar_list(struct mock_call *call, const char *name, const aclScalarList *list);
 void mock_call_int_array(struct mock_call *call, const char *name, const aclIntArray *array);

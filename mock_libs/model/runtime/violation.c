@@ -177,9 +177,9 @@ static void stop(void)
 
 /* ---- many at once ------------------------------------------------------------------------- */
 
-enum { FEW = 3, KINDS = 24 };
+enum { FEW = 1, KINDS = 24 };
 
-/* Records between mock_violations_begin and mock_violations_end: the first blocks, and how many there
+/* Records between mock_violations_begin and mock_violations_end: the first block, and how many there
  * are of each kind of thing. */
 static struct {
     bool open;

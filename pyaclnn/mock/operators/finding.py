@@ -28,8 +28,10 @@ if TYPE_CHECKING:
     from pyaclnn.mock.protocol.values import Call
     from pyaclnn.reference.kernels.kernel import Kernel
 
-__all__ = ["computes", "find_operator"]
+__all__ = ["PREFIX", "computes", "find_operator"]
 
+PREFIX = "ge:"
+"""Beginning of the names of single operators, by their names in graphs."""
 _PACKAGES = "ASCEND_CUSTOM_OPP_PATH"
 
 
@@ -47,6 +49,10 @@ def find_operator(call: Call, release: str) -> Operator[Any] | None:
         Exception: Whatever a file of kernels or a package's module raises when it is loaded.
     """
     name = call.operator
+    if name.startswith(PREFIX):
+        from pyaclnn.mock.operators.single_operator import find_single_operator  # noqa: PLC0415
+
+        return find_single_operator(call)
     kernel = _users_kernels().get(name)
     if kernel is None:
         known = operators_of(release).get(name) or _custom_operators().get(name)

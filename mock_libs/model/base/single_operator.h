@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Objects of the single-operator interface behind their handles. */
+#ifndef MOCK_SINGLE_OPERATOR_H
+#define MOCK_SINGLE_OPERATOR_H
+
+#include "acl/acl_op.h"
+#include "objects.h"
+
+struct data_buffer {
+    void *data;
+    size_t bytes;
+};
+
+struct dims {
+    int count;
+    int64_t values[MAX_DIMENSIONS];
+};
+
+/* Lows and highs of dimensions, or of values. */
+struct ranges {
+    size_t count;
+    int64_t (*pairs)[2];
+};
+
+struct tensor_desc {
+    aclDataType data_type;
+    aclFormat format, storage_format;
+    struct dims dims, storage; /* of the origin; as it lies in memory, count -1: the same */
+    char *name, *dynamic_input;
+    void *constant; /* a copy of a constant's bytes, or NULL */
+    size_t constant_bytes;
+    aclMemType placement;
+    struct ranges shape_ranges, value_ranges;
+};
+
+/* One attribute of a list of them. `tag`: that of the wire, for the values that follow. */
+struct op_attribute {
+    struct op_attribute *next;
+    char *name; /* with a leading '@', which tells attributes from tensors in a message */
+    char tag;
+    uint64_t count;
+    void *values;
+};
+
+struct op_attributes {
+    struct op_attribute *first;
+};
+
+#endif

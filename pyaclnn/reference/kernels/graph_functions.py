@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Operators of graphs for which aclnn has no operator of the same arguments."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+__all__ = [
+    "cdist",
+    "gru",
+    "lstm",
+    "matrix_product",
+    "reduced",
+    "relaid",
+    "singular_values",
+    "swapped",
+]
+
+Array = Any
+_CUBE = 16
+
+
+def swapped(x: Array, swap: bool) -> Array:
+    """Return a matrix, or stack of matrices, transposed if asked for."""
+    return np.swapaxes(x, -1, -2) if swap else x
+
+
+def matrix_product(x1: Array, x2: Array, bias: Array, swap1: bool, swap2: bool) -> Array:
+    """Multiply matrices in float32, integers as integers."""
+    wide = [x.astype(np.int64 if x.dtype.kind in "iu" else np.float32) for x in (x1, x2)]
+    product = swapped(wide[0], swap1) @ swapped(wide[1], swap2)
+    return product if bias is None else product + bias
+
+
+def reduced(function: Any, x: Array, axes: Any, keep: bool) -> Array:
+    """Reduce along axes: a number, numbers, a tensor of numbers, or none for all of them."""
+    chosen = tuple(int(axis) for axis in np.reshape(axes, -1)) or None
+    wide = x.astype(np.float32) if x.dtype.kind not in "iub" else x
+    return function(wide, axis=chosen, keepdims=bool(keep))
+
+
+def cdist(x1: Array, x2: Array, p: float) -> Array:
+    """Return the p-norms of the differences of all pairs of rows."""
+    apart = np.abs(x1.astype(np.float64) - x2.astype(np.float64))
+    if p == 0:
+        return (apart != 0).sum(-1)
+    return apart.max(-1) if np.isinf(p) else (apart**p).sum(-1) ** (1 / p)
+
+
+def singular_values(x: Array, full: bool, vectors: bool, outputs: list[Array]) -> list[Array]:
+    """Return singular values in descending order, and the vectors of both sides as columns."""
+    if not vectors:
+        values = np.linalg.svd(x.astype(np.float64), compute_uv=False)
+        return [values, *(np.zeros(each.shape) for each in outputs[1:])]
+    left, values, right = np.linalg.svd(x.astype(np.float64), full_matrices=full)
+    return [values, left, swapped(right, swap=True)]
+
+
+def relaid(x: Array, source: str, target: str, out: Array) -> Array:
+    """Return a tensor in another format: one of rows and columns, or FRACTAL_NZ.
+
+    Raises:
+        NotImplementedError: Another format is asked for.
+    """
+    plain = ("ND", "NCHW")
+    if source in plain and target == "FRACTAL_NZ":
+        return _fractal(x, out.shape[-1])
+    if source == "FRACTAL_NZ" and target in plain:
+        return _dense(x, *out.shape[-2:])
+    raise NotImplementedError(f"a tensor of format {source} as {target}")
+
+
+def _fractal(x: Array, block: int) -> Array:
+    """Return matrices as FRACTAL_NZ: blocks of 16 rows by ``block`` columns, column by column."""
+    *stack, rows, columns = x.shape
+    padded = np.zeros((*stack, -(-rows // _CUBE) * _CUBE, -(-columns // block) * block), x.dtype)
+    padded[..., :rows, :columns] = x
+    parts = padded.reshape(*stack, -1, _CUBE, padded.shape[-1] // block, block)
+    return np.moveaxis(parts, -2, -4)
+
+
+def _dense(x: Array, rows: int, columns: int) -> Array:
+    """Return matrices of FRACTAL_NZ row by row: the inverse of `_fractal`."""
+    parts = np.moveaxis(x, -4, -2)
+    whole = parts.reshape(*parts.shape[:-4], parts.shape[-4] * _CUBE, -1)
+    return whole[..., :rows, :columns]
+
+
+def _sigmoid(x: Array) -> Array:
+    return 1 / (1 + np.exp(-x))
+
+
+def lstm(
+    x: Array, w: Array, b: Array, first_h: Array, first_c: Array, order: str, forget_bias: float
+) -> tuple[Array, ...]:
+    """Run one layer of an LSTM over time, as DynamicRNN does.
+
+    Args:
+        x: Inputs, (time, batch, features).
+        w: Weights of inputs and state together, (features + hidden, 4 * hidden).
+        b: Bias, (4 * hidden,).
+        first_h: First output, (1, batch, hidden), or None for zeros.
+        first_c: First state, likewise.
+        order: Order of the gates in ``w``, such as ``"ijfo"``.
+        forget_bias: Number that is added to the forget gate.
+
+    Returns:
+        Outputs, last outputs, states, and the gates i, j, f, o and tanh of the states, each
+        (time, batch, hidden).
+    """
+    hidden = w.shape[1] // 4
+    wide = np.float32
+    state = np.zeros((x.shape[1], hidden), wide)
+    h = state if first_h is None else first_h.reshape(state.shape).astype(wide)
+    c = state if first_c is None else first_c.reshape(state.shape).astype(wide)
+    steps = []
+    for each in x.astype(wide):
+        parts = np.split(np.concatenate([each, h], -1) @ w.astype(wide) + b.astype(wide), 4, -1)
+        gate = dict(zip(order, parts, strict=True))
+        i, j = _sigmoid(gate["i"]), np.tanh(gate["j"])
+        f, o = _sigmoid(gate["f"] + forget_bias), _sigmoid(gate["o"])
+        c = f * c + i * j
+        h = o * np.tanh(c)
+        steps.append((h, h, c, i, j, f, o, np.tanh(c)))
+    return tuple(np.stack(each) for each in zip(*steps, strict=True))
+
+
+def gru(
+    x: Array, weights: tuple[Array, Array], biases: tuple[Array, Array], first_h: Array, order: str
+) -> tuple[Array, ...]:
+    """Run one layer of a GRU over time, as DynamicGRUV2 does with its reset after the product.
+
+    Args:
+        x: Inputs, (time, batch, features).
+        weights: Weights of inputs and of the state, (features, 3 * hidden), (hidden, 3 * hidden).
+        biases: Biases of both, (3 * hidden,), or None.
+        first_h: First output, (1, batch, hidden), or None for zeros.
+        order: Order of the gates, ``"zrh"`` or ``"rzh"``.
+
+    Returns:
+        Outputs, last outputs, the gates z, r, h, and the state's part of h.
+    """
+    wide = np.float32
+    of_x, of_h = (each.astype(wide) for each in weights)
+    b_x, b_h = (np.zeros(1, wide) if each is None else each.astype(wide) for each in biases)
+    h = np.zeros((x.shape[1], of_h.shape[0]), wide)
+    h = h if first_h is None else first_h.reshape(h.shape).astype(wide)
+    steps = []
+    for each in x.astype(wide):
+        from_x = dict(zip(order, np.split(each @ of_x + b_x, 3, -1), strict=True))
+        from_h = dict(zip(order, np.split(h @ of_h + b_h, 3, -1), strict=True))
+        z, r = (_sigmoid(from_x[gate] + from_h[gate]) for gate in "zr")
+        new = np.tanh(from_x["h"] + r * from_h["h"])
+        h = (1 - z) * new + z * h
+        steps.append((h, h, z, r, new, from_h["h"]))
+    return tuple(np.stack(part) for part in zip(*steps, strict=True))

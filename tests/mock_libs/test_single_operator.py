@@ -1,0 +1,300 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Data buffers, tensor descriptions, attributes, and single operators by their names in graphs."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import cffi
+import numpy as np
+import pytest
+
+import pyaclnn.mock
+from pyaclnn.mock import libdir
+
+from . import npu
+
+pytestmark = pytest.mark.usefixtures("context")
+STUBS = Path(__file__).parents[2] / "include_stubs" / "acl"
+TYPEDEFS = """
+typedef int aclError; typedef int aclDataType; typedef int aclFormat; typedef int aclMemType;
+typedef void *aclrtStream; typedef struct aclDataBuffer aclDataBuffer;
+typedef struct aclTensorDesc aclTensorDesc; aclError aclrtSynchronizeStream(aclrtStream stream);
+"""
+
+
+def declarations() -> str:
+    """The functions of the single-operator interface, which the binding does not have."""
+    names = ("acl_base_mdl.h", "acl_op.h", "acl_op_compiler.h")
+    text = "".join((STUBS / name).read_text("utf-8") for name in names)
+    text = re.sub(
+        r"(?ms)/\*.*?\*/|^#ifdef __cplusplus.*?#endif|^#.*?$|ACL_FUNC_VISIBILITY", "", text
+    )
+    return TYPEDEFS + text.replace("ACL_TENSOR_SHAPE_RANGE_NUM", "2")
+
+
+class Lazy:
+    """The library, opened with the first function that is called."""
+
+    def __getattr__(self, name: str) -> Any:
+        found = ffi.dlopen(f"{libdir()}/libascendcl.so")
+        return getattr(found, name)
+
+
+ffi = cffi.FFI()
+ffi.cdef(declarations())
+lib, NULL = Lazy(), ffi.NULL
+
+
+def call(name: str, *arguments: Any) -> None:
+    """Call a function that must succeed."""
+    status = getattr(lib, name)(*arguments)
+    assert status == 0, f"{name} answered {status}: {npu.message()}"
+
+
+FLOAT, INT32, INT64, UNDEFINED, ND = 0, 3, 9, -1, 2
+DEAD = ffi.cast("aclDataBuffer *", 0xDEAD)
+TYPES = {np.dtype(np.float32): FLOAT, np.dtype(np.int32): INT32, np.dtype(np.int64): INT64}
+
+
+def number(address: Any) -> int:
+    return int(npu.ffi.cast("uintptr_t", address))
+
+
+def describe(dims: tuple[int, ...], dtype: int = FLOAT) -> Any:
+    made = lib.aclCreateTensorDesc(dtype, len(dims), list(dims), ND)
+    assert made != NULL, npu.message()
+    return made
+
+
+class TestDataBuffers:
+    def test_it_is_a_pair_that_nobody_checks(self) -> None:
+        made = lib.aclCreateDataBuffer(NULL, 0)
+        assert lib.aclGetDataBufferAddr(made) == NULL
+        call("aclUpdateDataBuffer", made, ffi.cast("void *", 64), (1 << 32) + 8)
+        assert int(ffi.cast("uintptr_t", lib.aclGetDataBufferAddr(made))) == 64
+        assert lib.aclGetDataBufferSize(made) == 8
+        assert lib.aclGetDataBufferSizeV2(made) == (1 << 32) + 8
+        call("aclDestroyDataBuffer", made)
+
+    def test_null_is_refused_or_nothing(self) -> None:
+        assert lib.aclDestroyDataBuffer(NULL) == 100000
+        assert lib.aclUpdateDataBuffer(NULL, NULL, 0) == 100000
+        assert lib.aclGetDataBufferAddr(NULL) == NULL
+        assert lib.aclGetDataBufferSize(NULL) == lib.aclGetDataBufferSizeV2(NULL) == 0
+
+    def test_a_second_destruction_is_on_record(self) -> None:
+        before = len(pyaclnn.mock.violations())
+        made = lib.aclCreateDataBuffer(NULL, 0)
+        call("aclDestroyDataBuffer", made)
+        assert lib.aclDestroyDataBuffer(made) == 100000
+        assert lib.aclDestroyDataBuffer(DEAD) == 100000
+        found = [each.rule for each in pyaclnn.mock.violations()[before:]]
+        assert found == ["destroyed-twice", "handle-unknown"]
+
+
+class TestTensorDescriptions:
+    def test_what_was_given_is_answered(self) -> None:
+        made = describe((2, 3), INT32)
+        dim = ffi.new("int64_t *")
+        assert (lib.aclGetTensorDescType(made), lib.aclGetTensorDescFormat(made)) == (INT32, ND)
+        assert lib.aclGetTensorDescNumDims(made) == 2
+        assert lib.aclGetTensorDescElementCount(made) == 6
+        assert lib.aclGetTensorDescSize(made) == 24
+        assert [lib.aclGetTensorDescDim(made, place) for place in range(3)] == [2, 3, -1]
+        call("aclGetTensorDescDimV2", made, 1, dim)
+        assert dim[0] == 3
+        assert lib.aclGetTensorDescDimV2(made, 2, dim) == 100000
+        assert ffi.string(lib.aclGetTensorDescName(made)) == b""
+        lib.aclSetTensorDescName(made, b"x")
+        assert ffi.string(lib.aclGetTensorDescName(made)) == b"x"
+        assert lib.aclGetTensorDescByIndex(made, 0) == made
+        lib.aclDestroyTensorDesc(made)
+
+    @pytest.mark.parametrize(
+        ("dims", "count", "rank"), [((), 1, 0), ((2, -1), 0, 2), ((-2,), 0, 0xFFFFFFFFFFFFFFFE)]
+    )
+    def test_unknown_dimensions(self, dims: tuple[int, ...], count: int, rank: int) -> None:
+        made = describe(dims)
+        assert lib.aclGetTensorDescElementCount(made) == count
+        assert lib.aclGetTensorDescNumDims(made) == rank
+        lib.aclDestroyTensorDesc(made)
+
+    def test_origin_and_storage_are_two(self) -> None:
+        made = describe((2, 3))
+        call("aclSetTensorShape", made, 1, [6])
+        call("aclSetTensorFormat", made, 29)
+        assert (lib.aclGetTensorDescNumDims(made), lib.aclGetTensorDescFormat(made)) == (2, ND)
+        call("aclSetTensorOriginShape", made, 1, [6])
+        call("aclSetTensorOriginFormat", made, 0)
+        assert (lib.aclGetTensorDescNumDims(made), lib.aclGetTensorDescFormat(made)) == (1, 0)
+        lib.aclDestroyTensorDesc(made)
+
+    def test_ranges_and_constants(self) -> None:
+        made, pair = describe((-1, 3)), ffi.new("int64_t[2]")
+        call("aclSetTensorShapeRange", made, 2, ffi.new("int64_t[2][2]", [[1, 8], [3, 3]]))
+        call("aclGetTensorDescDimRange", made, 0, 2, pair)
+        assert list(pair) == [1, 8]
+        assert lib.aclGetTensorDescDimRange(made, 2, 2, pair) == 100000
+        assert lib.aclGetTensorDescDimRange(made, 0, 1, pair) == 100000
+        call("aclSetTensorConst", made, pair, 16)
+        assert lib.aclSetTensorConst(made, NULL, 16) == lib.aclSetTensorConst(made, pair, 0)
+        call("aclSetTensorValueRange", made, 1, ffi.new("int64_t[1][2]", [[0, 1]]))
+        call("aclSetTensorPlaceMent", made, 1)
+        call("aclSetTensorDynamicInput", made, b"x")
+        lib.aclDestroyTensorDesc(made)
+
+    def test_nulls(self) -> None:
+        assert lib.aclCreateTensorDesc(FLOAT, -1, NULL, ND) == NULL
+        assert lib.aclCreateTensorDesc(FLOAT, 1, NULL, ND) == NULL
+        assert lib.aclGetTensorDescType(NULL) == lib.aclGetTensorDescFormat(NULL) == UNDEFINED
+        assert lib.aclGetTensorDescElementCount(NULL) == lib.aclGetTensorDescSize(NULL) == 0
+        assert (lib.aclGetTensorDescNumDims(NULL), lib.aclGetTensorDescDim(NULL, 0)) == (0, -1)
+        assert ffi.string(lib.aclGetTensorDescName(NULL)) == b""
+        assert lib.aclSetTensorFormat(NULL, ND) == 0
+        assert lib.aclSetTensorShape(NULL, 0, [1]) == 100000
+        lib.aclDestroyTensorDesc(NULL)
+
+
+def execute(name: str, inputs: list[Any], outputs: list[Any], **attributes: Any) -> tuple[int, Any]:
+    """Compile and execute an operator and wait; gives the status, and the outputs.
+
+    A list is an input on the host, None one that is left out.
+    """
+    attr, memory = lib.aclopCreateAttr(), []
+    setters = {bool: "Bool", int: "Int", float: "Float", str: "String"}
+    for key, value in attributes.items():
+        if isinstance(value, tuple):
+            call("aclopSetAttrListInt", attr, key.encode(), len(value), list(value))
+        else:
+            given = value.encode() if isinstance(value, str) else value
+            call(f"aclopSetAttr{setters[type(value)]}", attr, key.encode(), given)
+    descs, buffers = [], []
+    for each in (*inputs, *outputs):
+        if each is None:
+            descs.append(describe((), UNDEFINED))
+            buffers.append(lib.aclCreateDataBuffer(NULL, 0))
+            continue
+        array = np.asarray(each, np.int64 if isinstance(each, list) else each.dtype)
+        descs.append(describe(array.shape, TYPES[array.dtype]))
+        content = array.tobytes()
+        if isinstance(each, list):
+            call("aclSetTensorConst", descs[-1], content, len(content))
+        memory.append(npu.device_memory(max(len(content), 1)))
+        npu.write(memory[-1], content)
+        buffers.append(
+            lib.aclCreateDataBuffer(ffi.cast("void *", number(memory[-1])), len(content))
+        )
+    count = len(inputs)
+    status = lib.aclopCompileAndExecute(
+        name.encode(), count, descs[:count], buffers[:count], len(outputs), descs[count:],
+        buffers[count:], attr, 0, 0, NULL, NULL,
+    )  # fmt: skip
+    status = status or lib.aclrtSynchronizeStream(NULL)
+    found = [
+        np.frombuffer(npu.read(address, out.nbytes), out.dtype).reshape(out.shape)
+        for out, address in zip(outputs, memory[-len(outputs) :], strict=True)
+    ]
+    for desc, buffer in zip(descs, buffers, strict=True):
+        lib.aclDestroyTensorDesc(desc)
+        call("aclDestroyDataBuffer", buffer)
+    for address in memory:
+        npu.call("aclrtFree", address)
+    lib.aclopDestroyAttr(attr)
+    return status, found
+
+
+X = np.arange(6, dtype=np.float32).reshape(2, 3)
+Y = np.arange(6, dtype=np.float32).reshape(2, 3) - 2
+
+
+def zeros(*shape: int, dtype: Any = np.float32) -> Any:
+    return np.zeros(shape, dtype)
+
+
+# name, inputs, attributes, results: typed by hand or by NumPy.
+CASES: list[tuple[str, list[Any], dict[str, Any], list[Any]]] = [
+    ("MatMul", [X, Y, None], {"transpose_x2": True}, [X @ Y.T]),
+    ("MatMulV2", [X, Y], {"transpose_x1": True}, [X.T @ Y]),
+    ("BatchMatMulV2", [X[None], Y[None]], {"adj_x2": True}, [(X @ Y.T)[None]]),
+    ("Add", [X, Y], {}, [X + Y]),
+    ("Cast", [X], {"dst_type": 3}, [X.astype(np.int32)]),
+    ("Identity", [X], {}, [X]),
+    ("Relu", [Y], {}, [np.maximum(Y, 0)]),
+    ("Transpose", [X, [1, 0]], {}, [X.T.copy()]),
+    ("ConcatD", [X, Y], {"concat_dim": 1}, [np.concatenate([X, Y], 1)]),
+    ("ReduceSum", [X, [1]], {"keep_dims": False}, [np.array([3, 12], np.float32)]),
+    ("Fill", [[2, 2], np.array([7], np.float32)], {}, [np.full((2, 2), 7, np.float32)]),
+    ("SoftmaxV2", [zeros(1, 4)], {"axes": (1,)}, [np.full((1, 4), 0.25, np.float32)]),
+    ("Cdist", [X[:, None], Y[None]], {"p": 2.0}, [
+        np.array([[12**0.5, 3**0.5], [75**0.5, 12**0.5]], np.float32)]),
+    ("TransData", [X], {"src_format": "ND", "dst_format": "FRACTAL_NZ"}, [
+        np.pad(X, ((0, 14), (0, 13)))[None, None]]),
+    ("TransData", [np.pad(X, ((0, 14), (0, 13)))[None, None]], {
+        "src_format": "FRACTAL_NZ", "dst_format": "ND"}, [X]),
+]  # fmt: skip
+
+
+class TestExecution:
+    @pytest.mark.parametrize(("name", "inputs", "attributes", "results"), CASES)
+    def test_it_computes(
+        self, name: str, inputs: list[Any], attributes: dict[str, Any], results: list[Any]
+    ) -> None:
+        before = pyaclnn.mock.violations(), pyaclnn.mock.alive()
+        status, found = execute(
+            name, inputs, [np.zeros_like(each) for each in results], **attributes
+        )
+        assert status == 0, npu.message()
+        for one, other in zip(found, results, strict=True):
+            np.testing.assert_allclose(one, other, rtol=1e-6)
+        assert (pyaclnn.mock.violations(), pyaclnn.mock.alive()) == before
+
+    def test_singular_values(self) -> None:
+        status, (values, *_) = execute(
+            "Svd", [X], [zeros(2), zeros(2, 2), zeros(3, 2)], compute_uv=True
+        )
+        assert status == 0
+        np.testing.assert_allclose(values, np.linalg.svd(X)[1], rtol=1e-5)
+
+    def test_an_operator_without_kernel_says_so(self) -> None:
+        status, _ = execute("NonMaxSuppressionV7", [X], [zeros(2, 3)])
+        assert status == 999001
+        assert "no kernel for the single operator NonMaxSuppressionV7" in npu.message()
+
+    def test_attributes_that_do_not_fit_stop_nothing(self) -> None:
+        status, _ = execute("TransData", [X], [zeros(2, 3)], src_format="ND", dst_format="NC1HWC0")
+        assert status == 999001
+        assert "NC1HWC0" in npu.message()
+        assert lib.aclrtSynchronizeStream(NULL) == 0
+
+    def test_an_index_outside_is_an_error_of_the_data(self) -> None:
+        status, _ = execute("GatherV2", [X, np.array([5], np.int64), [0]], [zeros(1, 3)])
+        assert status == 507015
+        assert "ge:GatherV2: index has an element 5; it must be in [0, 1]" in npu.message()
+
+    def test_what_is_no_live_object_is_refused(self) -> None:
+        buffer = ffi.new("aclDataBuffer *[1]", [DEAD])
+        desc = ffi.new("aclTensorDesc *[1]", [describe((1,))])
+        more = (NULL, 0, 0, NULL, NULL)
+        code = lib.aclopCompileAndExecute(b"Relu", 1, desc, buffer, 0, NULL, NULL, *more)
+        assert code == 100000
+        assert lib.aclopCompileAndExecute(NULL, 0, NULL, NULL, 0, NULL, NULL, *more) == 100000
+        assert lib.aclopCompileAndExecute(b"Relu", 1, NULL, NULL, 0, NULL, NULL, *more) == 100000
+        lib.aclDestroyTensorDesc(desc[0])
+
+    def test_attributes_of_every_type(self) -> None:
+        attr = lib.aclopCreateAttr()
+        for name, *values in (
+            ("Bool", 1), ("Int", -3), ("Float", 0.5), ("String", b"text"), ("DataType", FLOAT),
+            ("ListBool", 2, [1, 0]), ("ListInt", 2, [1, 2]), ("ListFloat", 1, [0.5]),
+            ("ListDataType", 1, [FLOAT]), ("ListString", 1, [ffi.new("char[]", b"a")]),
+            ("ListListInt", 1, [2], [ffi.new("int64_t[]", [1, 2])]),
+        ):  # fmt: skip
+            for _ in range(2):  # the second replaces the first
+                call(f"aclopSetAttr{name}", attr, b"value", *values)
+            assert getattr(lib, f"aclopSetAttr{name}")(NULL, b"value", *values) == 100000
+            assert getattr(lib, f"aclopSetAttr{name}")(attr, NULL, *values) == 100000
+        lib.aclopDestroyAttr(attr)
+        lib.aclopDestroyAttr(NULL)

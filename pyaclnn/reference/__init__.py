@@ -176,8 +176,7 @@ def implementation(c_name: str) -> Implementation | None:
     from pyaclnn.reference.kernels.aten import aten_calls, aten_kernel  # noqa: PLC0415  # NumPy
 
     if c_name in built_in():
-        kernel = built_in()[c_name]
-        return Implementation(c_name, Strength.KERNEL, lambda: kernel)
+        return Implementation(c_name, Strength.KERNEL, lambda: built_in()[c_name])
     if c_name in aten_calls():
         return Implementation(c_name, Strength.ATEN, functools.partial(aten_kernel, c_name))
     return None

@@ -23,7 +23,7 @@ OWN = {
     "pyaclnn.facts.operators.array_functions": "a table of the package",
     "pyaclnn.facts.operators.torch_functions": "a table of the package",
     "pyaclnn.mock.operators.graph_table": "a table of the package",
-    "pyaclnn.reference.kernels.aten": "a table of the package",
+    "pyaclnn.reference.kernels.rows": "a table of the package",
     "pyaclnn.mock.protocol.headers": "headers of the package",
     "pyaclnn.mock.protocol.fault_functions": "headers of the package",
     "pyaclnn.mock.contract": "tables of the package",

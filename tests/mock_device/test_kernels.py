@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 LINES = Path(__file__).with_name("kernel_vectors.jsonl").read_text(encoding="utf-8").splitlines()
 VECTORS = [json.loads(line) for line in LINES]
 NAMES = [f"{i}-{vector['operator']}" for i, vector in enumerate(VECTORS)]
-TOLERANCE = {"f32": 3e-6, "f16": 1e-3, "bf16": 8e-3}
+TOLERANCE = {"f32": 3e-6, "f16": 1e-3, "bf16": 8e-3, "c64": 3e-6}
 CODES = {word: int(DATA_TYPES[kind.acl.removeprefix("ACL_")]) for word, kind in TYPES.items()}
 
 
@@ -94,6 +94,8 @@ class Stage:
     def _tensor(self, value: dict[str, Any], *, filled: bool) -> Tensor:
         ((word, numbers),) = value.items()
         array = np.array(numbers)
+        if array.dtype.kind == "U":
+            array = array.astype(np.complex128)
         if filled:
             return self._bench.put(array, CODES[word])
         return self._bench.empty(*array.shape, data_type=CODES[word])
@@ -106,9 +108,10 @@ class Stage:
             for tensor, value in zip(items, expected if is_list(expected) else [expected]):  # noqa: B905
                 ((word, numbers),) = value.items()
                 assert isinstance(tensor, Tensor)
+                number = np.complex128 if word == "c64" else np.float64
                 np.testing.assert_allclose(
-                    self._bench.get(tensor),
-                    np.array(numbers, np.float64),
+                    self._bench.array(tensor).astype(number),
+                    np.array(numbers).astype(number),
                     rtol=TOLERANCE.get(word, 0),
                     atol=TOLERANCE.get(word, 0) / 4,
                     err_msg=name,

@@ -43,7 +43,21 @@ def scalars_of(name: str) -> list[str]:
     return [p.name for p in catalogue()[name].parameters if p.kind in "aA"]
 
 
-OPERATORS = [name for name in built_in() if scalars_of(name)]
+SETTINGS = {
+    "Arange",
+    "Cumprod",
+    "Histc",
+    "InplaceCumprod",
+    "Linspace",
+    "LogSpace",
+    "PdistForward",
+    "Range",
+    "SearchSorteds",
+}
+"""The operators whose scalars are settings, such as an axis or a bound, and no operands."""
+OPERATORS = [
+    name for name in built_in() if scalars_of(name) and name.removeprefix("aclnn") not in SETTINGS
+]
 VECTOR_OF = {vector["operator"]: vector for vector in reversed(VECTORS)}
 
 

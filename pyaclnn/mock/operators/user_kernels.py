@@ -27,6 +27,7 @@ from pyaclnn.mock.protocol.values import (
 )
 from pyaclnn.reference import Strength, implementation
 from pyaclnn.reference.kernels.aten import CAUTION, KERNELS
+from pyaclnn.reference.kernels.promotion import rounded, wide
 from pyaclnn.reference.kernels.kernel import KernelLimitError
 
 if TYPE_CHECKING:
@@ -80,7 +81,7 @@ def operator_of_kernel(signature: Signature, kernel: Kernel) -> Operator[Given]:
         check_array_types(signature.name, given.values)
         try:
             _results(signature, kernel, given, _zeros, kernel.trial)
-        except (ValueError, TypeError) as error:
+        except (ValueError, TypeError, IndexError) as error:
             text = f"{signature.name}: {text_of(error)}{note}"
             raise RefusalError(Status.PARAM_INVALID, text) from error
         return Plan(launch=Launch.KERNELS)
@@ -186,8 +187,13 @@ def _results(
     Raises:
         ValueError: A result does not fit.
     """
+
+    def widened(name: str, tensor: Tensor) -> NDArray[Any]:
+        array = (array_of if name in signature.read else _zeros)(name, tensor)
+        return wide(array) if kernel.plain and name in signature.read else array
+
     arguments = {
-        parameter: _plain(name, value, array_of if name in signature.read else _zeros)
+        parameter: _plain(name, value, widened)
         if name not in signature.types
         else _dtype(name, value)
         for name, value in given.values.items()
@@ -223,6 +229,8 @@ def _results(
 def _fitting(name: str, tensor: Tensor, piece: Any, kernel: Kernel) -> NDArray[Any]:
     array = np.asarray(piece)
     wanted = numpy_dtype(tensor.data_type)
+    if kernel.plain:
+        array = rounded(array, wanted)
     if array.dtype != wanted:
         raise ValueError(f"{name} is {wanted}; the result is {array.dtype}")
     fits = array.ndim == tensor.rank and all(

@@ -1,31 +1,70 @@
 # SPDX-License-Identifier: Apache-2.0
-"""NumPy kernels of operators without a description, one area per file.
+"""NumPy kernels of operators without a description.
 
-A kernel is a function under `pyaclnn.mock.operator`; every module here is searched for them.
+A kernel is a row of `numpy.txt`, or a function under `pyaclnn.mock.operator` in a module here, one
+area per file. In-place forms and forms on lists follow from them.
 """
 
 from __future__ import annotations
 
 import functools
 import pkgutil
+from collections.abc import Mapping
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from pyaclnn.facts.operators.catalogue import catalogue
+from pyaclnn.reference.kernels.forms import form_of, kernel_of_form
 from pyaclnn.reference.kernels.kernel import kernels_of
+from pyaclnn.reference.kernels.rows import rows_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator
 
     from pyaclnn.reference.kernels.kernel import Kernel
 
 __all__ = ["built_in"]
 
 
+class _BuiltIn(Mapping[str, "Kernel"]):
+    """The kernels by C names; an expression is compiled when it is looked up."""
+
+    def __init__(self) -> None:
+        self._made = {
+            kernel.name: kernel
+            for module in pkgutil.iter_modules(__path__)
+            if not module.ispkg
+            for kernel in kernels_of(import_module(f"{__name__}.{module.name}"))
+        }
+        self._names = {**dict.fromkeys(self._made), **dict.fromkeys(rows_of("numpy"))}
+        forms = {name: form_of(name, self._names) for name in catalogue() if name not in self}
+        self._forms = {name: plain for name, plain in forms.items() if plain is not None}
+        self._names |= dict.fromkeys(self._forms)
+
+    def __getitem__(self, name: str) -> Kernel:
+        found = self._made.get(name)
+        if found is None:
+            found = self._made[name] = self._make(name)
+        return found
+
+    def _make(self, name: str) -> Kernel:
+        from pyaclnn.reference.kernels.table import row_kernel  # noqa: PLC0415  # functions
+
+        if name in self._forms:
+            return kernel_of_form(name, self[self._forms[name]])
+        return row_kernel(name)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._names
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+
 @functools.cache
 def built_in() -> Mapping[str, Kernel]:
     """Return the kernels by the C names of their operators."""
-    return {
-        kernel.name: kernel
-        for module in pkgutil.iter_modules(__path__)
-        for kernel in kernels_of(import_module(f"{__name__}.{module.name}"))
-    }
+    return _BuiltIn()

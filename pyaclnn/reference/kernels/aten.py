@@ -9,12 +9,10 @@ kernel speaks. It is imported with the first operator that needs it, into the de
 
 from __future__ import annotations
 
-import ast
 import functools
 import re
 from importlib import import_module
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -22,11 +20,14 @@ from pyaclnn.base.errors import text_of
 from pyaclnn.base.variable import choice
 from pyaclnn.reference.kernels.kernel import Kernel, KernelLimitError
 from pyaclnn.reference.kernels.promotion import BFLOAT16
+from pyaclnn.reference.kernels.rows import function_of, parameter_names, rows_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from numpy.typing import NDArray
+
+    from pyaclnn.reference.kernels.rows import Row
 
 __all__ = ["CAUTION", "KERNELS", "aten_calls", "aten_kernel", "is_asked_for"]
 
@@ -38,19 +39,6 @@ _LIMIT: Final = re.compile(r"not (implemented for|supported)|dtype|(data|scalar)
 """Texts in which PyTorch refuses data types: those of its own kernels, not of the operator."""
 _SMALL: Final = 4
 """Longest dimension of the tensors on which a kernel's limits are tried."""
-_LINE: Final = re.compile(r"(?P<names>[A-Za-z0-9 ]+): (?P<call>.*?)(?: \[(?P<null>[\w ]+)\])?")
-
-
-class AtenCall(NamedTuple):
-    """The expression of an operator in PyTorch.
-
-    Attributes:
-        text: An expression of functions of ``torch.ops.aten`` and of C's parameter names.
-        null: Parameters that may be NULL although their C names do not say so.
-    """
-
-    text: str
-    null: tuple[str, ...]
 
 
 def is_asked_for() -> bool:
@@ -62,15 +50,9 @@ def is_asked_for() -> bool:
     return choice(KERNELS, "torch") == "torch"
 
 
-@functools.cache
-def aten_calls() -> Mapping[str, AtenCall]:
+def aten_calls() -> Mapping[str, Row]:
     """Return what operators are in PyTorch, by their C names."""
-    found: dict[str, AtenCall] = {}
-    for line in Path(__file__).with_suffix(".txt").read_text(encoding="utf-8").splitlines():
-        if match := _LINE.fullmatch(line):
-            call = AtenCall(match["call"], tuple((match["null"] or "").split()))
-            found |= {f"aclnn{name}": call for name in match["names"].split()}
-    return found
+    return rows_of("aten")
 
 
 @functools.cache
@@ -83,9 +65,8 @@ def aten_kernel(name: str) -> Kernel:
     Raises:
         ImportError: PyTorch is not installed for the interpreter of the device process.
     """
-    call = aten_calls()[name]
     torch: Any = import_module("torch")
-    function = _function(call, torch)
+    function = _function(name, torch)
     compute = _computing(torch, function, _on_the_cpu)
     return Kernel(
         name,
@@ -95,22 +76,16 @@ def aten_kernel(name: str) -> Kernel:
     )
 
 
-def _function(call: AtenCall, torch: Any) -> Callable[..., Any]:
-    """Compile an expression into a function of the parameters that it names."""
-    tree = ast.parse(call.text, mode="eval")
-    names = [node for node in ast.walk(tree) if isinstance(node, ast.Name)]
-    functions = {
-        node.func.id
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
-    }
-    own = {node.id for node in names if isinstance(node.ctx, ast.Store)} | functions
-    parameters = {node.id for node in names} - own
-    last = [f"{name}=None" for name in call.null]
-    known = {name: getattr(torch.ops.aten, name) for name in functions - {"zip"}}
-    listed = ", ".join([*sorted(parameters - {*call.null}), *last])
-    made: Callable[..., Any] = eval(f"lambda {listed}: {call.text}", known)  # noqa: S307 (our own)
-    return made
+def _function(name: str, torch: Any) -> Callable[..., Any]:
+    """Compile the expression of an operator."""
+    own = parameter_names(name)
+
+    def function_named(name: str) -> Any:
+        if name in own:
+            return None
+        return zip if name == "zip" else getattr(torch.ops.aten, name)
+
+    return function_of(aten_calls()[name], function_named)
 
 
 def _trial(shapes: Callable[..., Any], compute: Callable[..., Any]) -> Callable[..., Any]:

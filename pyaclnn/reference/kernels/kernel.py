@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
     from types import ModuleType
 
-__all__ = ["Kernel", "KernelLimitError", "kernels_of", "operator"]
+__all__ = ["Kernel", "KernelLimitError", "kernels_of", "operator", "short_names"]
 
 _ATTRIBUTE = "__aclnn__"
 _ENDINGS = ("Ref", "Optional")
@@ -36,6 +36,8 @@ class Kernel:
             whose shapes depend on the data.
         trial: The function that phase 1 calls with zeros, if it is not the function itself.
         note: A sentence for all messages of the kernel.
+        plain: Whether it computes only: floats of 16 bits come to it as float32, and its results
+            are cast to the tensors they are written to.
     """
 
     name: str
@@ -43,6 +45,7 @@ class Kernel:
     shrinks: bool = False
     trial: Callable[..., Any] | None = None
     note: str = ""
+    plain: bool = False
 
     @cached_property
     def parameters(self) -> Mapping[str, inspect.Parameter]:
@@ -65,8 +68,12 @@ class Kernel:
             c_name: The C name. Its ending ``Ref`` or ``Optional`` may be left out, and a name
                 that is a keyword of Python ends in an underscore.
         """
-        names = [c_name, f"{c_name}_", *(c_name.removesuffix(ending) for ending in _ENDINGS)]
-        return next((name for name in names if name in self.parameters), None)
+        return next((name for name in short_names(c_name) if name in self.parameters), None)
+
+
+def short_names(c_name: str) -> list[str]:
+    """Return the names that a kernel may have for a parameter of C, as it is there first."""
+    return [c_name, f"{c_name}_", *(c_name.removesuffix(ending) for ending in _ENDINGS)]
 
 
 def operator(*names: str, shrinks: bool = False) -> Callable[[Function], Function]:

@@ -25,6 +25,7 @@ __all__ = [
     "floating",
     "integers",
     "promoted",
+    "rounded",
     "some",
     "wide",
     "with_number",
@@ -117,6 +118,16 @@ def cast(result: Any, dtype: np.dtype[Any], target: NDArray[Any]) -> NDArray[Any
     """
     _require_castable(dtype, target.dtype, "the result")
     return np.asarray(result).astype(dtype).astype(target.dtype)
+
+
+def rounded(result: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
+    """Cast a result to the type of the tensor it goes to.
+
+    Raises:
+        ValueError: The cast would lose the category of the result.
+    """
+    _require_castable(result.dtype, dtype, "the result")
+    return result.astype(dtype, copy=False)
 
 
 def _require_castable(dtype: np.dtype[Any], target: np.dtype[Any], name: str) -> None:

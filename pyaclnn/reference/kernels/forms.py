@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Kernels that follow from another operator's: in-place forms, and forms on lists of tensors.
+
+``InplaceX`` is ``X`` whose result is its first tensor. ``ForeachXList`` and the like are ``X`` of
+each element of their lists; a scalar, or a tensor in place of one, counts for all elements.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import re
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from pyaclnn.facts.operators.catalogue import catalogue
+from pyaclnn.reference.kernels.kernel import Kernel
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Sequence
+
+    from pyaclnn.facts.operators.catalogue import Parameter
+
+__all__ = ["form_of", "kernel_of_form"]
+
+_FOREACH: Final = re.compile(
+    r"aclnnForeach([A-Z][a-z0-9]+?)(List|ScalarAndTensor|ScalarList|Scalar)?(V2)?"
+)
+_PLAIN: Final = ("", "TensorTensor", "Tensor")
+_SWAPPED: Final = "ScalarTensor"
+
+
+def form_of(name: str, computed: Collection[str]) -> str | None:
+    """Return the operator that another one is a form of.
+
+    Args:
+        name: The C name of the form.
+        computed: The C names of operators that have kernels.
+    """
+    if name not in catalogue():
+        return None
+    if name.startswith("aclnnInplace"):
+        names = [f"aclnn{name.removeprefix('aclnnInplace')}"]
+        fits = _fits_in_place
+    elif match := _FOREACH.fullmatch(name):
+        endings = (_SWAPPED,) if match[2] == "ScalarAndTensor" else _PLAIN
+        names = [f"aclnn{match[1]}{ending}" for ending in endings]
+        fits = _fits_each
+    else:
+        return None
+    return next((found for found in names if found in computed and fits(name, found)), None)
+
+
+def kernel_of_form(name: str, plain: Kernel) -> Kernel:
+    """Return the kernel of a form.
+
+    Args:
+        name: The C name of the form.
+        plain: The kernel of the operator it is a form of.
+    """
+    made = _in_place if name.startswith("aclnnInplace") else _each
+    read = [p for p in catalogue()[name].parameters if p.read]
+    return Kernel(name, _taking(read, made(plain, read)), plain=plain.plain)
+
+
+def _of(name: str) -> tuple[Sequence[Parameter], Sequence[Parameter]]:
+    """Return the parameters of an operator that are read, and those that are only written."""
+    parameters = catalogue()[name].parameters
+    return [p for p in parameters if p.read], [p for p in parameters if not p.read]
+
+
+def _fits_in_place(name: str, plain: str) -> bool:
+    (read, written), (needed, results) = _of(name), _of(plain)
+    same = [p.kind for p in read] == [p.kind for p in needed]
+    return same and read[0].written and not written and len(results) == 1
+
+
+def _fits_each(name: str, plain: str) -> bool:
+    (read, written), (needed, results) = _of(name), _of(plain)
+    tensors = sum(p.kind == "t" for p in needed)
+    lists = sum(p.kind == "T" for p in read)
+    enough = len(read) == len(needed) or [p.name for p in needed[len(read) :]] == ["alpha"]
+    return enough and 0 < lists <= tensors + 1 and len(written) == len(results) == 1
+
+
+def _taking(parameters: Sequence[Parameter], function: Callable[..., Any]) -> Callable[..., Any]:
+    names = [p.name for p in parameters]
+    kind = inspect.Parameter.KEYWORD_ONLY
+    signature = inspect.Signature([inspect.Parameter(name, kind) for name in names])
+
+    def compute(**given: Any) -> Any:
+        return function(*(given[name] for name in names))
+
+    vars(compute)["__signature__"] = signature
+    return compute
+
+
+def _calling(plain: Kernel, target: Any, values: Sequence[Any]) -> Any:
+    """Call a kernel with what it reads in C's order; ``alpha`` is 1 if it is not there."""
+    needed, results = _of(plain.name)
+    padded = [*values, *[1] * (len(needed) - len(values))]
+    given = dict(zip([p.name for p in needed], padded, strict=True))
+    given |= {p.name: target for p in results}
+    named = {plain.parameter_for(name): value for name, value in given.items()}
+    return plain.function(**{name: value for name, value in named.items() if name})
+
+
+def _in_place(plain: Kernel, _read: Sequence[Parameter]) -> Callable[..., Any]:
+    return lambda *values: _calling(plain, values[0], values)
+
+
+def _each(plain: Kernel, read: Sequence[Parameter]) -> Callable[..., Any]:
+    kinds = [p.kind for p in read]
+    first = kinds.index("T")
+
+    def compute(*values: Any) -> Any:
+        count = len(values[first])
+        lists = [_listed(v, kind, count) for v, kind in zip(values, kinds, strict=True)]
+        return [_calling(plain, row[first], row) for row in zip(*lists, strict=True)]
+
+    return functools.wraps(plain.function)(compute)
+
+
+def _listed(value: Any, kind: str, count: int) -> Sequence[Any]:
+    """Return what each element of the lists is computed with."""
+    if kind in "TA":
+        return list(value)
+    if not isinstance(value, np.ndarray):
+        return [value] * count
+    return [value.reshape(-1)[i % value.size].item() for i in range(count)]

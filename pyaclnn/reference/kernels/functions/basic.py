@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Mathematical functions that NumPy lacks, and idioms of axes and reductions."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+__all__ = [
+    "along",
+    "axes",
+    "complex_of",
+    "erf",
+    "erfc",
+    "gelu",
+    "gelu_slope",
+    "inverse",
+    "lgamma",
+    "log_softmax",
+    "mean_factor",
+    "normal_density",
+    "order",
+    "reduced",
+    "running_place",
+    "sigmoid",
+    "softmax",
+    "softplus",
+    "solved",
+    "taken",
+    "weighted",
+    "xlogy",
+]
+
+Array = Any
+erf = np.vectorize(math.erf, otypes=[np.float64])
+erfc = np.vectorize(math.erfc, otypes=[np.float64])
+lgamma = np.vectorize(lambda x: math.inf if x <= 0 == x % 1 else math.lgamma(x), otypes=["d"])
+
+
+def sigmoid(x: Array) -> Array:
+    """``1 / (1 + exp(-x))``."""
+    return 1 / (1 + np.exp(-x))
+
+
+def softplus(x: Array) -> Array:
+    """``log(1 + exp(x))``."""
+    return np.maximum(x, 0) + np.log1p(np.exp(-np.abs(x)))
+
+
+def normal_density(x: Array) -> Array:
+    """The density of the standard normal distribution."""
+    return np.exp(-0.5 * x * x) / math.sqrt(2 * math.pi)
+
+
+def gelu(x: Array, tanh: bool) -> Array:
+    """The Gaussian error linear unit, exactly or by the hyperbolic tangent."""
+    if tanh:
+        return x * sigmoid(2 * math.sqrt(2 / math.pi) * (x + 0.044715 * x**3))
+    return 0.5 * x * (1 + erf(x / math.sqrt(2)))
+
+
+def gelu_slope(x: Array, tanh: bool) -> Array:
+    """The derivative of `gelu`."""
+    if not tanh:
+        return 0.5 * (1 + erf(x / math.sqrt(2))) + x * normal_density(x)
+    factor = 2 * math.sqrt(2 / math.pi)
+    share = sigmoid(factor * (x + 0.044715 * x**3))
+    return share + x * share * (1 - share) * factor * (1 + 3 * 0.044715 * x * x)
+
+
+def softmax(x: Array, axis: int = -1) -> Array:
+    """``exp(x) / sum(exp(x))`` along an axis; zeros where all are minus infinity."""
+    top = x.max(axis, keepdims=True, initial=-np.inf)
+    raised = np.exp(x - np.where(np.isfinite(top), top, 0))
+    total = raised.sum(axis, keepdims=True)
+    return raised / np.where(total == 0, 1, total)
+
+
+def log_softmax(x: Array, axis: int = -1) -> Array:
+    """``x - log(sum(exp(x)))`` along an axis."""
+    shifted = x - x.max(axis, keepdims=True, initial=-np.inf)
+    return shifted - np.log(np.exp(shifted).sum(axis, keepdims=True))
+
+
+def xlogy(x: Array, y: Array) -> Array:
+    """``x * log(y)``, 0 where ``x`` is."""
+    return np.where((np.asarray(x) == 0) & ~np.isnan(y), 0, x * np.log(y))
+
+
+def complex_of(real: Array, imaginary: Array) -> Array:
+    """A complex number of its parts, infinities included."""
+    parts = np.stack(np.broadcast_arrays(real, imaginary), -1)
+    kind = np.complex128 if parts.dtype == np.float64 else np.complex64
+    return np.ascontiguousarray(parts).view(kind)[..., 0]
+
+
+def along(vector: Array, x: Array, axis: int = 1) -> Array:
+    """A vector in the shape that broadcasts along an axis of a tensor."""
+    shape = [1] * x.ndim
+    if x.ndim > axis or axis < 0:
+        shape[axis] = -1
+    return vector.reshape(shape)
+
+
+def axes(dims: Any, x: Array) -> tuple[int, ...]:
+    """Axes that are named, or all of them."""
+    return tuple(d % x.ndim for d in dims) if dims and x.ndim else tuple(range(x.ndim))
+
+
+def reduced(each: Array, reduction: Any) -> Array:
+    """A loss: of each element (0), their mean (1) or their sum (2)."""
+    return (lambda x: x, np.mean, np.sum)[reduction](each)
+
+
+def mean_factor(x: Array, reduction: int) -> float:
+    """The factor of a gradient whose loss is a mean."""
+    return 1 / max(x.size, 1) if reduction == 1 else 1.0
+
+
+def weighted(factor: Any, x: Array) -> Array:
+    """A product; 0 without reading the tensor where the factor is 0."""
+    return factor * x if factor != 0 else np.zeros_like(x)
+
+
+def order(x: Array, axis: int, descending: bool = False) -> Array:
+    """The order of elements along an axis: stable, NaN is the largest."""
+    if not descending:
+        return np.argsort(x, axis, kind="stable")
+    backwards = np.argsort(np.flip(x, axis), axis, kind="stable")
+    return x.shape[axis] - 1 - np.flip(backwards, axis)
+
+
+def taken(x: Array, places: Array, axis: int, keep: bool) -> tuple[Array, Array]:
+    """Elements at places along an axis, one a line, and the places."""
+    if x.ndim == 0:
+        return x, np.zeros((), np.int64)
+    pair = np.take_along_axis(x, np.expand_dims(places, axis), axis), np.expand_dims(places, axis)
+    return pair if keep else (pair[0].squeeze(axis), pair[1].squeeze(axis))
+
+
+def running_place(x: Array, extremes: Array, axis: int) -> Array:
+    """The last place of each running extreme along an axis."""
+    places = np.where((x == extremes) | np.isnan(x), along(np.arange(x.shape[axis]), x, axis), 0)
+    return np.maximum.accumulate(places, axis)
+
+
+def solved(a: Array, b: Array) -> Array:
+    """The solution of ``a @ x = b``; NaN of a singular matrix."""
+    try:
+        return np.linalg.solve(a, b)
+    except np.linalg.LinAlgError:
+        return np.full(np.broadcast_shapes(a.shape[:-2], b.shape[:-2]) + b.shape[-2:], np.nan)
+
+
+def inverse(a: Array) -> Array:
+    """The inverse of each matrix; of zeros in a trial, which have no strides, NaN."""
+    return np.linalg.inv(a) if any(a.strides) else np.full(a.shape, np.nan)

@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Padding, indexing and scattering."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+__all__ = [
+    "added",
+    "gradient_of_copy",
+    "index_places",
+    "lines",
+    "padded",
+    "repeated",
+    "scattered",
+    "slices",
+    "unique_elements",
+    "written",
+]
+
+Array = Any
+_REDUCE: dict[Any, Any] = {
+    0: None,
+    1: np.add,
+    2: np.multiply,
+    3: np.maximum,
+    4: np.minimum,
+}
+
+
+def padded(x: Array, widths: Sequence[int], mode: str) -> Array:
+    """A tensor with a border: two widths an axis, the last axis first."""
+    pairs = [*zip(widths[::2], widths[1::2], strict=True)][::-1]
+    return np.pad(x, [(0, 0)] * (x.ndim - len(pairs)) + pairs, mode)  # type: ignore[call-overload]
+
+
+def gradient_of_copy(gradient: Array, x: Array, copy: Callable[[Array], Array]) -> Array:
+    """The gradient of a function that only copies elements, by its argument."""
+    origins = copy(np.arange(x.size).reshape(x.shape))
+    sums = np.bincount(origins.ravel(), gradient.ravel(), x.size)
+    return sums.reshape(x.shape)
+
+
+def written(x: Array, places: Any, values: Any, function: Any = None) -> Array:
+    """A copy of a tensor with other values in places, combined by a function if there is one."""
+    made = np.array(x, np.result_type(x, values))
+    if function is None:
+        made[places] = values
+    else:
+        function.at(made, places, values)
+    return made
+
+
+def added(x: Array, places: Any, values: Any) -> Array:
+    """A copy of a tensor with values added in places."""
+    return written(x, places, values, np.add)
+
+
+def lines(x: Array, axis: int, index: Array) -> tuple[Any, ...]:
+    """The places of elements of a tensor that ``index`` names along an axis."""
+    grid = list(np.indices(index.shape, sparse=True))
+    grid[axis % x.ndim] = index
+    return tuple(grid)
+
+
+def scattered(x: Array, axis: int, index: Array, values: Any, reduce: int) -> Array:
+    """A tensor with values at places along an axis: replaced (0), or combined."""
+    chosen = values if np.ndim(values) == 0 else values[tuple(slice(n) for n in index.shape)]
+    if x.ndim == 0:
+        return scattered(x.reshape(1), 0, index.reshape(-1), np.reshape(chosen, -1), reduce)[0]
+    return written(x, lines(x, axis, index), chosen, _REDUCE[reduce])
+
+
+def slices(x: Array, axis: int, index: Any) -> tuple[Any, ...]:
+    """The place of slices of an axis."""
+    return (*[slice(None)] * (axis % max(x.ndim, 1)), index)
+
+
+def index_places(x: Array, indices: Sequence[Array | None], results: Array) -> tuple[Any, ...]:
+    """The places that tensors of indices name; an undefined or empty one leaves its axis whole."""
+    made: list[Any] = []
+    for index in indices:
+        if index is None or (index.shape == (0,) and results.size and x.size):
+            made.append(slice(None))
+        elif index.dtype == bool:
+            made += _truths(index, results.shape[len(made) : len(made) + 1])
+        else:
+            made.append(index)
+    return tuple(made)
+
+
+def _truths(mask: Array, trial: tuple[int, ...]) -> list[Array]:
+    """The places where a mask is true; in a trial, as many as there is room for."""
+    if not any(mask.strides) and not mask.any():
+        return [np.zeros(trial or (1,), np.int64)] * mask.ndim
+    return list(np.nonzero(mask))
+
+
+def repeated(x: Array, repeats: Any, axis: int | None, results: Array) -> Array:
+    """Elements or slices, each as often as is asked for; in a trial, as many as there is room."""
+    length = results.shape[axis or 0]
+    places = np.repeat(np.arange(x.size if axis is None else x.shape[axis]), repeats)
+    return np.take(x, np.resize(places, length) if places.size else [0] * length, axis)
+
+
+def unique_elements(x: Array, axis: int | None = None) -> tuple[Array, ...]:
+    """The different elements or slices in order, the place of each, and how many they are."""
+    if x.size == 0:
+        return x, np.zeros(x.shape, np.int64), np.zeros((0,), np.int64)
+    found, places, counts = np.unique(x, return_inverse=True, return_counts=True, axis=axis)
+    return found, places.reshape(x.shape if axis is None else -1), counts

@@ -1,0 +1,303 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Convolutions, pools and changes of size: functions of windows of the last axes.
+
+Pools of means and changes of size are linear along each axis, so that a matrix an axis states them,
+and its transpose their gradient.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+__all__ = [
+    "adaptive",
+    "adaptive_max",
+    "columns",
+    "convolved",
+    "convolved_back",
+    "convolved_weight",
+    "max_pooled",
+    "mean_windows",
+    "mixed",
+    "pool_divisor",
+    "resized",
+    "resized_back",
+    "spread",
+    "wide_to",
+]
+
+Array = Any
+
+
+def wide_to(values: Sequence[int] | int | None, rank: int, default: int = 1) -> tuple[int, ...]:
+    """One number for each axis; a single one counts for all."""
+    found = (values,) if isinstance(values, int) else tuple(values or ()) or (default,)
+    return found * rank if len(found) == 1 else found
+
+
+def _offsets(
+    kernel: Sequence[int], stride: Sequence[int], dilation: Sequence[int], count: Sequence[int]
+) -> Iterator[tuple[tuple[int, ...], tuple[Any, ...]]]:
+    """The places in a kernel, and the elements of an input that lie there in all windows."""
+    for offset in np.ndindex(*kernel):
+        rows = zip(offset, stride, dilation, count, strict=True)
+        yield offset, (..., *(slice(o * d, o * d + s * (n - 1) + 1, s) for o, s, d, n in rows))
+
+
+def _last(places: Iterable[Any]) -> Any:
+    """An index of the last axes."""
+    return (..., *places)
+
+
+def _padded(x: Array, padding: Sequence[int], value: float = 0) -> Array:
+    """Pad the last axes on both sides."""
+    widths = [(0, 0)] * (x.ndim - len(padding)) + [(p, p) for p in padding]
+    return np.pad(x, widths, constant_values=value)
+
+
+def convolved(
+    x: Array, w: Array, b: Any, stride: Any, padding: Any, dilation: Any, groups: int = 1
+) -> Array:
+    """A convolution of ``(N, C, ...)``, or ``(C, ...)``, with ``(C', C / groups, ...)``."""
+    rank = w.ndim - 2
+    if x.ndim == rank + 1:
+        return convolved(x[None], w, b, stride, padding, dilation, groups)[0]
+    stride, dilation = wide_to(stride, rank), wide_to(dilation, rank)
+    x = _padded(x, wide_to(padding, rank, 0))
+    rows = zip(x.shape[2:], w.shape[2:], stride, dilation, strict=True)
+    count = [(n - d * (k - 1) - 1) // s + 1 for n, k, s, d in rows]
+    made = np.zeros((x.shape[0], groups, w.shape[0] // groups, *count), x.dtype)
+    split = w.reshape(groups, -1, *w.shape[1:])
+    for offset, places in _offsets(w.shape[2:], stride, dilation, count):
+        part = x[places].reshape(x.shape[0], groups, -1, *count)
+        made += np.einsum("ngi...,goi->ngo...", part, split[_last(offset)])
+    made = made.reshape(x.shape[0], w.shape[0], *count)
+    return made if b is None else made + b.reshape(-1, *[1] * rank)
+
+
+def convolved_back(
+    y: Array,
+    w: Array,
+    size: Sequence[int],
+    stride: Any,
+    padding: Any,
+    dilation: Any,
+    groups: int = 1,
+) -> Array:
+    """The gradient of a convolution by its input of a size: a transposed convolution."""
+    rank = w.ndim - 2
+    if y.ndim == rank + 1:
+        return convolved_back(y[None], w, size, stride, padding, dilation, groups)[0]
+    stride, dilation = wide_to(stride, rank), wide_to(dilation, rank)
+    padding = wide_to(padding, rank, 0)
+    count, spatial = y.shape[2:], tuple(size)[-rank:]
+    full = [n + 2 * p for n, p in zip(spatial, padding, strict=True)]
+    rows = zip(full, count, w.shape[2:], stride, dilation, strict=True)
+    full = [max(f, s * (n - 1) + d * (k - 1) + 1) for f, n, k, s, d in rows]
+    made = np.zeros((y.shape[0], w.shape[1] * groups, *full), y.dtype)
+    split = w.reshape(groups, -1, *w.shape[1:])
+    parts = y.reshape(y.shape[0], groups, -1, *count)
+    for offset, places in _offsets(w.shape[2:], stride, dilation, count):
+        found = np.einsum("ngo...,goi->ngi...", parts, split[_last(offset)])
+        made[places] += found.reshape(y.shape[0], -1, *count)
+    return made[_last(slice(p, p + n) for p, n in zip(padding, spatial, strict=True))]
+
+
+def convolved_weight(
+    x: Array,
+    y: Array,
+    shape: Sequence[int],
+    stride: Any,
+    padding: Any,
+    dilation: Any,
+    groups: int = 1,
+) -> Array:
+    """The gradient of a convolution by its weight of a shape."""
+    rank = len(shape) - 2
+    if x.ndim == rank + 1:
+        x, y = x[None], y[None]
+    x = _padded(x, wide_to(padding, rank, 0))
+    count = y.shape[2:]
+    parts = y.reshape(y.shape[0], groups, -1, math.prod(count))
+    made = np.zeros((groups, shape[0] // groups, *shape[1:]), x.dtype)
+    stride, dilation = wide_to(stride, rank), wide_to(dilation, rank)
+    for offset, places in _offsets(shape[2:], stride, dilation, count):
+        part = x[places].reshape(x.shape[0], groups, -1, math.prod(count))
+        made[_last(offset)] = np.einsum("ngil,ngol->goi", part, parts)
+    return made.reshape(shape)
+
+
+def columns(x: Array, kernel: Any, dilation: Any, padding: Any, stride: Any) -> Array:
+    """The windows of ``(N, C, H, W)``, a column each."""
+    if x.ndim == 3:  # noqa: PLR2004  # without a batch
+        return columns(x[None], kernel, dilation, padding, stride)[0]
+    kernel, dilation, stride = wide_to(kernel, 2), wide_to(dilation, 2), wide_to(stride, 2)
+    x = _padded(x, wide_to(padding, 2, 0))
+    rows = zip(x.shape[2:], kernel, stride, dilation, strict=True)
+    count = [(n - d * (k - 1) - 1) // s + 1 for n, k, s, d in rows]
+    parts = [x[places] for _, places in _offsets(kernel, stride, dilation, count)]
+    return np.stack(parts, 2).reshape(x.shape[0], -1, math.prod(count))
+
+
+def max_pooled(
+    x: Array, window: tuple[Any, Any, Any, Any], results: Array, rank: int
+) -> tuple[Array, Array]:
+    """The largest element of each window, and its place in the last axes without padding.
+
+    A window is a kernel, its stride, padding and dilation.
+    """
+    kernel, stride, padding, dilation = window
+    kernel, dilation = wide_to(kernel, rank), wide_to(dilation, rank)
+    stride, padding = wide_to(stride or kernel, rank), wide_to(padding, rank, 0)
+    count, spatial = results.shape[-rank:], x.shape[-rank:]
+    rows = zip(kernel, stride, dilation, count, spatial, padding, strict=True)
+    after = [max(s * (n - 1) + d * (k - 1) + 1 - m - p, p) for k, s, d, n, m, p in rows]
+    widths = [(0, 0)] * (x.ndim - rank) + [*zip(padding, after, strict=True)]
+    low = -np.inf if x.dtype.kind == "f" else np.iinfo(x.dtype).min
+    values = np.pad(x, widths, constant_values=low)
+    numbered = np.arange(math.prod(spatial)).reshape(spatial)
+    places = np.pad(numbered, widths[-rank:], constant_values=-1)
+    seen = [at for _, at in _offsets(kernel, stride, dilation, count)]
+    where = np.stack([places[at] for at in seen], -1)
+    inside = np.where(where >= 0, np.stack([values[at] for at in seen], -1), low)
+    best = np.argmax(inside, -1)[..., None]
+    chosen = np.take_along_axis(inside, best, -1)[..., 0]
+    return chosen, np.take_along_axis(np.broadcast_to(where, inside.shape), best, -1)[..., 0]
+
+
+def spread(gradient: Array, places: Array, x: Array, rank: int) -> Array:
+    """A gradient added to the elements, by their places in the last axes, that it came from."""
+    size, count = math.prod(x.shape[-rank:]), math.prod(gradient.shape[-rank:])
+    rows = np.arange(gradient.size // max(count, 1))[:, None] * size
+    flat = (rows + places.reshape(-1, count)).ravel()
+    return np.bincount(flat, gradient.ravel(), x.size)[: x.size].reshape(x.shape)
+
+
+def mixed(x: Array, matrices: Sequence[Array]) -> Array:
+    """A tensor whose last axes are each multiplied by a matrix."""
+    for place, matrix in enumerate(matrices):
+        axis = place - len(matrices)
+        x = np.moveaxis(np.tensordot(x, matrix.astype(x.dtype), (axis, 1)), -1, axis)
+    return x
+
+
+def mean_windows(
+    size: Sequence[int], kernel: Any, stride: Any, padding: Any, count: Sequence[int]
+) -> list[Array]:
+    """The matrices that add up the windows of a pool, one an axis."""
+    rank = len(count)
+    kernel = wide_to(kernel, rank)
+    stride, padding = wide_to(stride or kernel, rank), wide_to(padding, rank, 0)
+    made = []
+    for n, k, s, p, m in zip(tuple(size)[-rank:], kernel, stride, padding, count, strict=True):
+        start = np.arange(m)[:, None] * s - p
+        made.append(((np.arange(n) >= start) & (np.arange(n) < start + k)).astype(np.float64))
+    return made
+
+
+def pool_divisor(
+    size: Sequence[int],
+    kernel: Any,
+    stride: Any,
+    padding: Any,
+    count: Sequence[int],
+    padded: bool,
+    override: int,
+) -> Array:
+    """The divisors of the windows of a pool of means, in the shape of its result's last axes."""
+    if override:
+        return np.full(tuple(count), float(override))
+    rank = len(count)
+    kernel = wide_to(kernel, rank)
+    stride, padding = wide_to(stride or kernel, rank), wide_to(padding, rank, 0)
+    counts = []
+    for n, k, s, p, m in zip(tuple(size)[-rank:], kernel, stride, padding, count, strict=True):
+        start, most = np.arange(m) * s - p, n + p
+        end = np.minimum(start + k, most)
+        counts.append(end - start if padded else np.minimum(end, n) - np.maximum(start, 0))
+    return functools.reduce(np.multiply.outer, counts).astype(np.float64)
+
+
+def adaptive(size: Sequence[int], count: Sequence[int]) -> list[Array]:
+    """The matrices of an adaptive pool of means, one an axis."""
+    made = []
+    for n, m in zip(size, count, strict=True):
+        start, end = np.arange(m) * n // m, -(-(np.arange(m) + 1) * n // m)
+        inside = (np.arange(n) >= start[:, None]) & (np.arange(n) < end[:, None])
+        made.append(inside / (end - start)[:, None])
+    return made
+
+
+def adaptive_max(x: Array, count: Sequence[int]) -> tuple[Array, Array]:
+    """The largest element of each window of an adaptive pool, and its place in the last axes."""
+    rank, spatial = len(count), x.shape[-len(count) :]
+    windows = [matrix > 0 for matrix in adaptive(spatial, count)]
+    flat = x.reshape(*x.shape[:-rank], -1)
+    places = []
+    for at in np.ndindex(*count):
+        rows = [window[p] for window, p in zip(windows, at, strict=True)]
+        inside = functools.reduce(np.logical_and.outer, rows).ravel()
+        places.append(np.argmax(np.where(inside, flat, -np.inf), -1))
+    found = np.stack(places, -1)
+    shape = (*x.shape[:-rank], *count)
+    return np.take_along_axis(flat, found, -1).reshape(shape), found.reshape(shape)
+
+
+def _cubic(t: Array, a: float) -> Array:
+    t = np.abs(t)
+    near = ((a + 2) * t - (a + 3)) * t * t + 1
+    return np.where(t < 1, near, np.where(t < 2, (((t - 5) * t + 8) * t - 4) * a, 0))  # noqa: PLR2004
+
+
+def _resizing(n: int, m: int, mode: str, align: bool, scale: float) -> Array:
+    """The matrix that changes the size of an axis from ``n`` to ``m``."""
+    ratio = 1 / scale if scale and scale > 0 and not align else n / m
+    if mode in ("nearest", "exact"):
+        middle = 0.5 if mode == "exact" else 0.0
+        at = np.floor((np.arange(m) + middle) * np.float32(ratio)).astype(int)
+        return np.eye(n)[np.minimum(at, n - 1)]
+    if mode.startswith("wide"):  # antialiased: the kernel grows with the ratio
+        reach = max(ratio, 1.0)
+        centre = ((np.arange(m) + 0.5) * ratio)[:, None]
+        distance = (np.arange(n) + 0.5 - centre) / reach
+        cubic = mode == "wide cubic"
+        weights = _cubic(distance, -0.5) if cubic else np.maximum(1 - np.abs(distance), 0)
+        return weights / weights.sum(1, keepdims=True)
+    at = np.arange(m) * ((n - 1) / max(m - 1, 1)) if align else (np.arange(m) + 0.5) * ratio - 0.5
+    at = at if mode == "cubic" else np.maximum(at, 0)
+    made, first = np.zeros((m, n)), np.floor(at).astype(int)
+    for step in range(-1, 3):
+        place = np.clip(first + step, 0, n - 1)
+        distance = at - (first + step)
+        weight = _cubic(distance, -0.75) if mode == "cubic" else np.maximum(1 - np.abs(distance), 0)
+        np.add.at(made, (np.arange(m), place), weight)
+    return made
+
+
+def _matrices(
+    size: Sequence[int], count: Sequence[int], mode: str, align: bool, scales: Any
+) -> list[Array]:
+    rows = zip(tuple(size)[-len(count) :], count, scales or [0] * len(count), strict=True)
+    return [_resizing(n, m, mode, align, scale) for n, m, scale in rows]
+
+
+def resized(
+    x: Array, count: Sequence[int], mode: str, align: bool = False, scales: Any = None
+) -> Array:
+    """A tensor with other lengths of its last axes, interpolated."""
+    return mixed(x, _matrices(x.shape, count, mode, align, scales))
+
+
+def resized_back(
+    y: Array, size: Sequence[int], mode: str, align: bool = False, scales: Any = None
+) -> Array:
+    """The gradient of `resized` by a tensor of a size."""
+    count = y.shape[2:]
+    return mixed(y, [matrix.T for matrix in _matrices(size, count, mode, align, scales)])

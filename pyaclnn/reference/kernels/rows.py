@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tables of kernels: rows ``Names: expression [parameters that may be NULL]``.
+
+Names are those of C without ``aclnn``; one that ends in ``*`` has results that may be shorter than
+their tensors. An expression names C parameters, without ``Ref`` or ``Optional`` if it likes, and
+functions. A row goes on in lines that begin with a space.
+"""
+
+from __future__ import annotations
+
+import ast
+import functools
+import inspect
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from pyaclnn.facts.operators.catalogue import catalogue
+from pyaclnn.reference.kernels.kernel import short_names
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+__all__ = ["Row", "function_of", "parameter_names", "rows_of"]
+
+_ROW: Final = re.compile(r"(?P<names>[A-Za-z0-9* ]+): (?P<text>.*?)(?: \[(?P<null>[\w ]+)\])?")
+_FOLDER: Final = Path(__file__).parent
+
+
+class Row(NamedTuple):
+    """The expression of an operator.
+
+    Attributes:
+        text: An expression of C's parameter names and of functions.
+        null: Parameters that may be NULL although their C names do not say so.
+        shrinks: Whether results may be shorter than the tensors they are written to.
+    """
+
+    text: str
+    null: tuple[str, ...]
+    shrinks: bool
+
+
+@functools.cache
+def rows_of(table: str) -> Mapping[str, Row]:
+    """Return the rows of a table, by the C names of operators.
+
+    Args:
+        table: The name of its file without ``.txt``.
+    """
+    found: dict[str, Row] = {}
+    text = (_FOLDER / f"{table}.txt").read_text(encoding="utf-8")
+    for line in re.sub(r"\n +", " ", text).splitlines():
+        if not line.startswith("#") and (match := _ROW.fullmatch(line)):
+            null = tuple((match["null"] or "").split())
+            for name in match["names"].split():
+                found[f"aclnn{name.rstrip('*')}"] = Row(match["text"], null, name.endswith("*"))
+    return found
+
+
+def parameter_names(name: str) -> frozenset[str]:
+    """Return the names that the row of an operator may use for its parameters."""
+    parameters = catalogue()[name].parameters
+    return frozenset(short for parameter in parameters for short in short_names(parameter.name))
+
+
+def function_of(row: Row, function_named: Callable[[str], Any]) -> Callable[..., Any]:
+    """Compile an expression into a function of the parameters that it names.
+
+    Args:
+        row: The expression.
+        function_named: Returns the function of a name, or None if it is that of a parameter.
+    """
+    tree = ast.parse(row.text, mode="eval")
+    names = [node for node in ast.walk(tree) if isinstance(node, ast.Name)]
+    bound = {node.id for node in names if isinstance(node.ctx, ast.Store)}
+    bound |= {node.arg for node in ast.walk(tree) if isinstance(node, ast.arg)}
+    free = {node.id for node in names} - bound
+    known = {name: function_named(name) for name in free}
+    functions = {name: function for name, function in known.items() if function is not None}
+    parameters = [
+        inspect.Parameter(
+            name,
+            inspect.Parameter.KEYWORD_ONLY,
+            default=None if name in row.null else inspect.Parameter.empty,
+        )
+        for name in sorted(free - {*functions})
+    ]
+    listed = ", ".join(f"{p.name}=None" if p.name in row.null else p.name for p in parameters)
+    text = f"lambda {'*, ' * bool(listed)}{listed}: {row.text}"
+    function: Callable[..., Any] = eval(text, functions)  # noqa: S307 (our own)
+    vars(function)["__signature__"] = inspect.Signature(parameters)
+    return function

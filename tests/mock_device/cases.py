@@ -71,12 +71,13 @@ def i(most: int, *dims: int, seed: int = 3) -> NDArray[Any]:
 
 def q(*dims: int, seed: int = 4) -> NDArray[Any]:
     """Integers of 8 bits."""
-    return (steps(*dims, seed=seed) * 20).astype(np.int8)
+    return np.asarray(steps(*dims, seed=seed) * 20, np.int8)
 
 
 def b(*dims: int, seed: int = 5) -> NDArray[Any]:
     """Truth values."""
-    return i(3, *dims, seed=seed) != 1
+    found: NDArray[Any] = i(3, *dims, seed=seed) != 1
+    return found
 
 
 GENERATORS: Final = {"f": f, "u": u, "i": i, "q": q, "b": b, "np": np}

@@ -27,8 +27,8 @@ from pyaclnn.mock.protocol.values import (
 )
 from pyaclnn.reference import Strength, implementation
 from pyaclnn.reference.kernels.aten import CAUTION, KERNELS
-from pyaclnn.reference.kernels.promotion import rounded, wide
 from pyaclnn.reference.kernels.kernel import KernelLimitError
+from pyaclnn.reference.kernels.promotion import rounded, wide
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 
-from . import copies, launch, processes, reference
+from . import copies, device, growth, launch, processes, pytorch, reference
 from .measure import as_data, as_table
 
 if TYPE_CHECKING:
@@ -30,6 +30,9 @@ if TYPE_CHECKING:
 # By name: what yields its comparisons one by one, given the number of samples to take of each.
 BENCHMARKS: dict[str, Callable[[int], Iterator[Comparison]]] = {
     "launch": launch.compare,
+    "device": device.compare,
+    "torch": pytorch.compare,
+    "growth": growth.compare,
     "copies": copies.compare,
     "reference": reference.compare,
     "start": processes.compare,
@@ -40,7 +43,8 @@ BENCHMARKS: dict[str, Callable[[int], Iterator[Comparison]]] = {
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks", description=__doc__)
     parser.add_argument("names", nargs="*", help=f"which to run: {', '.join(BENCHMARKS)}")
-    parser.add_argument("--turns", type=int, default=7, help="samples of each, at least 5")
+    turns = "samples of each, at least 5; 1: try whether all of them work"
+    parser.add_argument("--turns", type=int, default=7, help=turns)
     parser.add_argument("--json", type=Path, help="a file to write the figures to")
     chosen = parser.parse_args()
     unknown = set(chosen.names) - set(BENCHMARKS)

@@ -128,12 +128,13 @@ def pairs(torch: Any, shape: tuple[int, int], dtype: np.dtype[Any]) -> Iterator[
     )
     center, inverse = weight.astype(np.float32), np.abs(bias.astype(np.float32)) + 0.5
     tcenter, tvariance = (as_tensor(torch, array) for array in (center, inverse**-2 - EPSILON))
+    wide, shift = tweight.float(), tbias.float()  # of the type of the statistics, as PyTorch wants
     yield (
         "batch_norm_elemt",
         (
             lambda: batch_norm_elemt(x, weight, bias, center, inverse, EPSILON),
             lambda: torch.native_batch_norm(
-                tx, tweight, tbias, tcenter, tvariance, False, 0.1, EPSILON
+                tx, wide, shift, tcenter, tvariance, False, 0.1, EPSILON
             ),
         ),
     )

@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Time of operators on the simulated NPU, against the same arithmetic in this process."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+import pyaclnn
+from pyaclnn import reference
+
+from .measure import Comparison, Timing, take_turns
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+__all__ = ["compare"]
+
+_QUEUED = 1000
+SMALL, MIDDLE, LARGE = (8, 64), (64, 512), (1024, 4096)
+
+Ways = dict[str, "Callable[[], object]"]
+
+
+def compare(turns: int) -> Iterator[Comparison]:
+    """Time operators that are queued, waited for one by one, and called with NumPy arrays.
+
+    Targets are against the definition where operators are small, because NumPy's calls are most of
+    their time, and against the function that the package offers where they are large.
+    """
+    pyaclnn.select_backend("mock")
+    with pyaclnn.Device(0) as device, pyaclnn.Stream(device) as stream:
+        yield from _small(device, stream, turns)
+        yield from _larger(device, stream, turns)
+
+
+def _small(device: pyaclnn.Device, stream: pyaclnn.Stream, turns: int) -> Iterator[Comparison]:
+    host = np.random.default_rng(1).standard_normal(SMALL, np.float32)
+    gamma = np.ones(SMALL[1], np.float32)
+    x, scale = (pyaclnn.to_device(array, device) for array in (host, gamma))
+    out = pyaclnn.rms_norm(x, scale, stream=stream)
+    total = pyaclnn.DeviceArray.empty(SMALL, np.float32, device)
+    plan = pyaclnn.plan(pyaclnn.rms_norm, x, scale, stream=stream, out=tuple(out))
+    add: Any = pyaclnn.op("aclnnAdd")
+    definition = reference.definition("rms_norm")
+
+    def queue(launch: Callable[[], object]) -> Callable[[], object]:
+        def run() -> None:
+            for _ in range(_QUEUED):
+                launch()
+            stream.synchronize()
+
+        return run
+
+    def norm() -> object:
+        return pyaclnn.rms_norm(x, scale, stream=stream, out=tuple(out))
+
+    def once(launch: Callable[[], object]) -> Callable[[], object]:
+        def run() -> None:
+            launch()
+            stream.synchronize()
+
+        return run
+
+    queued: Ways = {
+        "rms_norm, 1000 queued": queue(norm),
+        "aclnnAdd, 1000 queued": queue(lambda: add(x, x, 1.0, total, stream=stream)),
+    }
+    waited: Ways = {
+        "rms_norm, waited for": once(norm),
+        "plan, waited for": once(plan.run),
+        "rms_norm of NumPy arrays": lambda: pyaclnn.rms_norm(host, gamma),
+        "definition": lambda: definition(host, gamma),
+        "np.add": lambda: np.add(host, host),
+    }
+    timings = take_turns({**queued, **waited}, turns)
+    for way in queued:
+        timings[way] = Timing(tuple(s / _QUEUED for s in timings[way].samples))
+    for way, baseline, target in (
+        ("rms_norm, 1000 queued", "definition", 8.0),
+        ("aclnnAdd, 1000 queued", "np.add", None),
+        ("rms_norm, waited for", "definition", None),
+        ("plan, waited for", "definition", None),
+        ("rms_norm of NumPy arrays", "definition", None),
+    ):
+        yield Comparison(_case(SMALL), way, timings[way], baseline, timings[baseline], target)
+
+
+def _larger(device: pyaclnn.Device, stream: pyaclnn.Stream, turns: int) -> Iterator[Comparison]:
+    for shape, target in ((MIDDLE, None), (LARGE, 1.2)):
+        host = np.random.default_rng(1).standard_normal(shape, np.float32)
+        gamma = np.ones(shape[1], np.float32)
+        rstd = reference.rms_norm(host, gamma).rstd
+        x, scale, root = (pyaclnn.to_device(a, device) for a in (host, gamma, rstd))
+        normed = tuple(pyaclnn.rms_norm(x, scale, stream=stream))
+        grads = tuple(pyaclnn.rms_norm_grad(x, x, root, scale, stream=stream))
+
+        def norm(given: Any = (x, scale), out: Any = normed) -> None:
+            pyaclnn.rms_norm(*given, stream=stream, out=out)
+            stream.synchronize()
+
+        def grad(given: Any = (x, x, root, scale), out: Any = grads) -> None:
+            pyaclnn.rms_norm_grad(*given, stream=stream, out=out)
+            stream.synchronize()
+
+        ways: Ways = {
+            "rms_norm": norm,
+            "rms_norm, reference": partial(reference.rms_norm, host, gamma),
+            "rms_norm_grad": grad,
+            "rms_norm_grad, reference": partial(reference.rms_norm_grad, host, host, rstd, gamma),
+        }
+        timings = take_turns(ways, turns)
+        for way in ("rms_norm", "rms_norm_grad"):
+            baseline = f"{way}, reference"
+            yield Comparison(_case(shape), way, timings[way], baseline, timings[baseline], target)
+
+
+def _case(shape: tuple[int, int]) -> str:
+    return f"float32 {shape[0]}x{shape[1]}"

@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Benchmarks that still run; the figures of one turn say nothing."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from .commands import run
+
+ROOT = Path(__file__).parents[2]
+
+
+def tried(name: str, folder: Path) -> list[str]:
+    """Run a benchmark once; return its cases."""
+    figures = folder / "figures.json"
+    command = (sys.executable, "-m", "tests.benchmarks", name, "--turns", "1")
+    done = run(*command, "--json", str(figures), cwd=ROOT)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return [row["case"] for row in json.loads(figures.read_text())["benchmarks"][name]]
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("name", ["device", "launch", "copies"])
+def test_a_benchmark_runs(tmp_path: Path, name: str) -> None:
+    assert tried(name, tmp_path)
+
+
+@pytest.mark.torch
+def test_the_benchmark_of_the_reference_runs(tmp_path: Path) -> None:
+    assert "batch_norm_elemt float16 4096x4096" in tried("reference", tmp_path)

@@ -20,10 +20,11 @@ if TYPE_CHECKING:
 __all__ = ["Log", "look_up"]
 
 _NUMBERED: Final = (
-    (re.compile(r"(?i)hccl.*?error code is \[?(\d{1,4})\b"), "HCCL"),
-    (re.compile(r"(?i)\bdrv ?(?:retcode|err|ret|error(?: code)?)\D{1,4}(\d{1,5})\b"), "driver"),
+    (re.compile(r"(?i)hccl.*?error code is \[?(\d{1,4})\b"), "HCCL", 10),
+    (re.compile(r"errNo\[0x0+50+([0-9a-f]{1,3})\]"), "HCCL", 16),
+    (re.compile(r"(?i)\bdrv ?(?:retcode|err|ret|error(?: code)?)\D{1,4}(\d{1,5})\b"), "driver", 10),
 )
-"""Texts with a number that counts in one component only."""
+"""Texts with a number that counts in one component only, and its base."""
 _CHATTER: Final = re.compile(r"\[(?:INFO|DEBUG|TRACE|EVENT)\]")
 """Beginnings of the lines of CANN's log that report no failure."""
 _CHANGING: Final = re.compile(
@@ -116,9 +117,9 @@ class Log:
                 self._if_beside[key] = _of_line(key, known, key.replace("_", " "))
             if known.beside.search(line):
                 self._beside.add(key)
-        for pattern, component in _NUMBERED:
+        for pattern, component, base in _NUMBERED:
             match = pattern.search(line)
-            entry = about(f"{component} {match[1]}") if match else None
+            entry = about(f"{component} {int(match[1], base)}") if match else None
             if entry is not None:
                 self._found.setdefault(entry.heading, entry)
         self._read_codes(line)

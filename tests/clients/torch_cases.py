@@ -304,3 +304,32 @@ def wrong_memory_given_back(device: str) -> Results:
     torch.nn.functional.layer_norm(_random(ROWS, WIDTH, seed=1).to(device), (WIDTH,))
     torch.npu.synchronize()
     return {"normed": normed}
+
+
+def _recurrent(module: torch.nn.Module, device: str) -> Results:
+    module = module.to(device)
+    found = _backward(lambda x: module(x)[0], device, _random(3, 2, 4))
+    return found | {name: weight.grad for name, weight in module.named_parameters()}
+
+
+def graph_lstm(device: str) -> Results:
+    torch.manual_seed(0)
+    return _recurrent(torch.nn.LSTM(4, 5), device)
+
+
+def graph_gru(device: str) -> Results:
+    torch.manual_seed(0)
+    return _recurrent(torch.nn.GRU(4, 5), device)
+
+
+def graph_singular_values(device: str) -> Results:
+    return {"values": torch.linalg.svd(_random(4, 3).to(device))[1]}
+
+
+def graph_format_cast(device: str) -> Results:
+    x = _random(17, 5).half()
+    if device == "cpu":
+        return {"out": x}
+    import torch_npu  # noqa: PLC0415  # on the CPU there is none
+
+    return {"out": torch_npu.npu_format_cast(x.to(device), 29)}

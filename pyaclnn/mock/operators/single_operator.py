@@ -85,9 +85,9 @@ def find_single_operator(call: Call) -> Operator[Any]:
 def _no_kernel(kind: str) -> str:
     return (
         f"EZ9999: the simulated NPU has no kernel for the single operator {kind} and these "
-        "arguments (aclopCompileAndExecute). Call its function of aclnn, to which "
-        "pyaclnn.mock.operator gives a NumPy function; torch-npu does with "
-        "torch.npu.config.allow_internal_format = False, or on another chip or release"
+        "arguments (aclopCompileAndExecute). Call a function of aclnn, to which "
+        "pyaclnn.mock.operator gives a NumPy function; with PYACLNN_MOCK_CANN=9.1, torch-npu calls "
+        "more of them"
     )
 
 

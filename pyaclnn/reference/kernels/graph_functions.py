@@ -10,7 +10,9 @@ import numpy as np
 __all__ = [
     "cdist",
     "gru",
+    "gru_backward",
     "lstm",
+    "lstm_backward",
     "matrix_product",
     "reduced",
     "relaid",
@@ -156,3 +158,93 @@ def gru(
         h = (1 - z) * new + z * h
         steps.append((h, h, z, r, new, from_h["h"]))
     return tuple(np.stack(part) for part in zip(*steps, strict=True))
+
+
+def _behind(first: Array, later: Array) -> Array:
+    """Return the states before each step: the first one, and all of them but the last."""
+    return np.concatenate([first.reshape(1, *later.shape[1:]), later[:-1]]).astype(np.float32)
+
+
+def lstm_backward(
+    x: Array, w: Array, first: tuple[Array, Array], states: tuple[Array, ...],
+    gradients: tuple[Array, Array, Array], gates: tuple[Array, ...], order: str,
+) -> tuple[Array, ...]:  # fmt: skip
+    """Return the gradients of `lstm`, as DynamicRNNGrad does.
+
+    Args:
+        x: Inputs, (time, batch, features).
+        w: Weights, (features + hidden, 4 * hidden).
+        first: First output and state.
+        states: Outputs and states of all steps.
+        gradients: Of the outputs, of the last output, of the last state.
+        gates: i, j, f, o and tanh of the states, as `lstm` returned them.
+        order: Order of the gates in ``w``.
+
+    Returns:
+        Gradients of the weights, bias, inputs, first output and first state.
+    """
+    h, c = (_behind(one, all_) for one, all_ in zip(first, states, strict=True))
+    i, j, f, o, squashed = (gate.astype(np.float32) for gate in gates)
+    dy, dh, dc = (each.astype(np.float32) for each in gradients)
+    dh, dc = dh.reshape(dy.shape[1:]), dc.reshape(dy.shape[1:])
+    features = x.shape[-1]
+    dw, db, dx = np.zeros(w.shape, np.float32), np.zeros(w.shape[1], np.float32), []
+    for t in reversed(range(len(x))):
+        dh = dy[t] + dh
+        dc = dc + dh * o[t] * (1 - squashed[t] ** 2)
+        parts = {
+            "i": dc * j[t] * i[t] * (1 - i[t]),
+            "j": dc * i[t] * (1 - j[t] ** 2),
+            "f": dc * c[t] * f[t] * (1 - f[t]),
+            "o": dh * squashed[t] * o[t] * (1 - o[t]),
+        }
+        gate = np.concatenate([parts[letter] for letter in order], -1)
+        both = gate @ w.astype(np.float32).T
+        dx.append(both[:, :features])
+        dh, dc = both[:, features:], dc * f[t]
+        dw += np.concatenate([x[t], h[t]], -1).T @ gate
+        db += gate.sum(0)
+    return dw, db, np.stack(dx[::-1]), dh, dc
+
+
+def gru_backward(
+    x: Array, weights: tuple[Array, Array], first_h: Array, h: Array,
+    gradients: tuple[Array, Array], gates: tuple[Array, ...], order: str,
+) -> tuple[Array, ...]:  # fmt: skip
+    """Return the gradients of `gru`, as DynamicGRUV2Grad does.
+
+    Args:
+        x: Inputs, (time, batch, features).
+        weights: Weights of inputs and of the state.
+        first_h: First output.
+        h: Outputs of all steps.
+        gradients: Of the outputs, of the last output.
+        gates: z, r, h and the state's part of h, as `gru` returned them.
+        order: Order of the gates in the weights.
+
+    Returns:
+        Gradients of the weights of inputs and state, of their biases, of the inputs, and of the
+        first output.
+    """
+    of_x, of_h = (each.astype(np.float32) for each in weights)
+    before = _behind(first_h, h)
+    z, r, new, from_h = (gate.astype(np.float32) for gate in gates)
+    dy, dh = (each.astype(np.float32) for each in gradients)
+    dh = dh.reshape(dy.shape[1:])
+    found = [np.zeros(each.shape, np.float32) for each in (of_x, of_h, of_x[0], of_h[0])]
+    dx = []
+    for t in reversed(range(len(x))):
+        dh = dy[t] + dh
+        part = dh * (1 - z[t]) * (1 - new[t] ** 2)
+        parts = {
+            "z": dh * (before[t] - new[t]) * z[t] * (1 - z[t]),
+            "r": part * from_h[t] * r[t] * (1 - r[t]),
+            "h": part,
+        }
+        gate_x = np.concatenate([parts[letter] for letter in order], -1)
+        gate_h = np.concatenate([(parts | {"h": part * r[t]})[letter] for letter in order], -1)
+        dx.append(gate_x @ of_x.T)
+        dh = dh * z[t] + gate_h @ of_h.T
+        each = (x[t].T @ gate_x, before[t].T @ gate_h, gate_x.sum(0), gate_h.sum(0))
+        found = [total + one for total, one in zip(found, each, strict=True)]
+    return (*found, np.stack(dx[::-1]), dh)

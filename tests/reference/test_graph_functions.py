@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Recurrent operators of graphs: their gradients are those of their results, by differences."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+from pyaclnn.reference.kernels.graph_functions import gru, gru_backward, lstm, lstm_backward
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+TIME, BATCH, FEATURES, HIDDEN = 3, 2, 4, 3
+STEP = 1e-2
+Parts = dict[str, Any]
+
+
+def numbers(*shape: int) -> Any:
+    return np.random.default_rng(sum(shape)).normal(0, 0.5, shape).astype(np.float32)
+
+
+def differences(loss: Callable[[Parts], float], parts: Parts, name: str) -> Any:
+    """The gradient of a loss with respect to one of its parts, by central differences."""
+    found = np.zeros(parts[name].shape)
+    for place in np.ndindex(found.shape):
+        pair = []
+        for step in (STEP, -STEP):
+            moved = parts[name].copy()
+            moved[place] += step
+            pair.append(loss(parts | {name: moved}))
+        found[place] = (pair[0] - pair[1]) / (2 * STEP)
+    return found
+
+
+@pytest.mark.parametrize("order", ["ijfo", "ifjo"])
+def test_gradients_of_lstm(order: str) -> None:
+    parts = {
+        "w": numbers(FEATURES + HIDDEN, 4 * HIDDEN),
+        "b": numbers(4 * HIDDEN),
+        "x": numbers(TIME, BATCH, FEATURES),
+        "h": numbers(1, BATCH, HIDDEN),
+        "c": numbers(1, BATCH, HIDDEN),
+    }
+
+    def run(given: Parts) -> tuple[Any, ...]:
+        return lstm(given["x"], given["w"], given["b"], given["h"], given["c"], order, 0.0)
+
+    y, h, c, *gates = run(parts)
+    zero, first = np.zeros((BATCH, HIDDEN)), (parts["h"], parts["c"])
+    gradients = (y, zero, c[-1])
+    found = lstm_backward(parts["x"], parts["w"], first, (h, c), gradients, tuple(gates), order)
+
+    def loss(given: Parts) -> float:
+        y, _, c, *_ = run(given)
+        return float((y.astype(np.float64) ** 2).sum() + (c[-1].astype(np.float64) ** 2).sum()) / 2
+
+    for name, gradient in zip(parts, found, strict=True):
+        wanted = differences(loss, parts, name).reshape(gradient.shape)
+        np.testing.assert_allclose(gradient, wanted, rtol=1e-2, atol=2e-3, err_msg=name)
+
+
+@pytest.mark.parametrize("order", ["zrh", "rzh"])
+def test_gradients_of_gru(order: str) -> None:
+    parts = {
+        "wx": numbers(FEATURES, 3 * HIDDEN),
+        "wh": numbers(HIDDEN, 3 * HIDDEN),
+        "bx": numbers(3 * HIDDEN),
+        "bh": numbers(3 * HIDDEN),
+        "x": numbers(TIME, BATCH, FEATURES),
+        "h": numbers(1, BATCH, HIDDEN),
+    }
+
+    def run(given: Parts) -> tuple[Any, ...]:
+        weights, biases = (given["wx"], given["wh"]), (given["bx"], given["bh"])
+        return gru(given["x"], weights, biases, given["h"], order)
+
+    y, h, *gates = run(parts)
+    weights, zero = (parts["wx"], parts["wh"]), np.zeros((BATCH, HIDDEN))
+    found = gru_backward(parts["x"], weights, parts["h"], h, (y, zero), tuple(gates), order)
+
+    def loss(given: Parts) -> float:
+        return float((run(given)[0].astype(np.float64) ** 2).sum()) / 2
+
+    for name, gradient in zip(parts, found, strict=True):
+        wanted = differences(loss, parts, name).reshape(gradient.shape)
+        np.testing.assert_allclose(gradient, wanted, rtol=1e-2, atol=2e-3, err_msg=name)

@@ -71,9 +71,11 @@ TOLERANCES: dict[np.dtype[Any], Tolerance] = {
     np.dtype(np.float32): Tolerance(2**-10, 2**-16, 1e-2),
     np.dtype(ml_dtypes.float8_e4m3fn): Tolerance(2**-2, 2**-4, 1.0),
     np.dtype(ml_dtypes.float8_e5m2): Tolerance(2**-1, 2**-3, 1e-1),
+    np.dtype(ml_dtypes.float8_e8m0fnu): Tolerance(1.0, 0.0, 0.0),
     np.dtype(np.float64): Tolerance(2**-39, 2**-45, 1e-2 * 2**-29),
 }
-"""The standard's figures per output data type; float64's row is this module's own."""
+"""The standard's figures per output data type. Those of float64 are this module's own, and so are
+those of scales of blocks, float8_e8m0fnu, which may be the next power of two."""
 
 EXACT = Tolerance(0.0, 0.0, 0.0, required_ratio=1.0)
 """Criteria for integers and booleans."""

@@ -25,6 +25,7 @@ __all__ = [
     "AddLayerNormQuantV2Result",
     "AddLayerNormResult",
     "AddRmsNormCastResult",
+    "AddRmsNormDynamicMxQuantResult",
     "AddRmsNormDynamicQuantResult",
     "AddRmsNormDynamicQuantV2Result",
     "AddRmsNormQuantResult",
@@ -49,6 +50,7 @@ __all__ = [
     "InstanceNormResult",
     "LayerNormGradients",
     "LayerNormResult",
+    "RmsNormDynamicMxQuantResult",
     "RmsNormDynamicQuantResult",
     "RmsNormGradQuantResult",
     "RmsNormGradients",
@@ -65,6 +67,7 @@ __all__ = [
     "add_layer_norm_quant_v2",
     "add_rms_norm",
     "add_rms_norm_cast",
+    "add_rms_norm_dynamic_mx_quant",
     "add_rms_norm_dynamic_quant",
     "add_rms_norm_dynamic_quant_v2",
     "add_rms_norm_quant",
@@ -103,6 +106,7 @@ __all__ = [
     "quantized_batch_norm",
     "renorm",
     "rms_norm",
+    "rms_norm_dynamic_mx_quant",
     "rms_norm_dynamic_quant",
     "rms_norm_grad",
     "rms_norm_grad_quant",
@@ -158,6 +162,12 @@ class AddRmsNormCastResult(NamedTuple, Generic[_A]):
     y2: _A
     rstd: _A
     x: _A
+
+class AddRmsNormDynamicMxQuantResult(NamedTuple, Generic[_A]):
+    y: _A
+    x: _A
+    mxscale: _A
+    rstd: _A | _MaybeNone
 
 class AddRmsNormDynamicQuantResult(NamedTuple, Generic[_A]):
     y1: _A
@@ -281,6 +291,11 @@ class LayerNormResult(NamedTuple, Generic[_A]):
     out: _A
     mean: _A
     rstd: _A
+
+class RmsNormDynamicMxQuantResult(NamedTuple, Generic[_A]):
+    y: _A
+    mxscale: _A
+    rstd: _A | _MaybeNone
 
 class RmsNormDynamicQuantResult(NamedTuple, Generic[_A]):
     y: _A
@@ -436,6 +451,20 @@ def add_rms_norm_cast(  # facts/operators/norm/add_rms_norm.py
     x1: _Host, x2: _Host, gamma: _Host, epsilon: _Real = 1e-06, *, eps: _Real | None = None,
     stream: StreamLike | None = None, out: Sequence[_Host | None] | None = None
 ) -> AddRmsNormCastResult[_Array]: ...
+@overload
+def add_rms_norm_dynamic_mx_quant(  # facts/operators/norm/rms_norm_dynamic_mx_quant.py
+    x1: DeviceArray, x2: DeviceArray, gamma: DeviceArray, beta: DeviceArray | None = None,
+    epsilon: _Real = 1e-06, scale_alg: int = 0, round_mode: str = "rint", *,
+    dtype: DTypeLike | None = None, output_rstd: bool = False, eps: _Real | None = None,
+    stream: StreamLike | None = None, out: Sequence[DeviceArray | None] | None = None
+) -> AddRmsNormDynamicMxQuantResult[DeviceArray]: ...
+@overload
+def add_rms_norm_dynamic_mx_quant(  # facts/operators/norm/rms_norm_dynamic_mx_quant.py
+    x1: _Host, x2: _Host, gamma: _Host, beta: _Host | None = None, epsilon: _Real = 1e-06,
+    scale_alg: int = 0, round_mode: str = "rint", *, dtype: DTypeLike | None = None,
+    output_rstd: bool = False, eps: _Real | None = None, stream: StreamLike | None = None,
+    out: Sequence[_Host | None] | None = None
+) -> AddRmsNormDynamicMxQuantResult[_Array]: ...
 @overload
 def add_rms_norm_dynamic_quant(  # facts/operators/norm/add_rms_norm_quant.py
     x1: DeviceArray, x2: DeviceArray, gamma: DeviceArray, smooth_scale1: DeviceArray | None = None,
@@ -1045,6 +1074,20 @@ def rms_norm(  # facts/operators/norm/rms_norm.py
     eps: _Real | None = ..., *, stream: StreamLike | None = None,
     out: Sequence[_Host | None] | None = None
 ) -> RmsNormResult[_Array]: ...
+@overload
+def rms_norm_dynamic_mx_quant(  # facts/operators/norm/rms_norm_dynamic_mx_quant.py
+    x: DeviceArray, gamma: DeviceArray, beta: DeviceArray | None = None, epsilon: _Real = 1e-06,
+    scale_alg: int = 0, round_mode: str = "rint", *, dtype: DTypeLike | None = None,
+    output_rstd: bool = False, eps: _Real | None = None, stream: StreamLike | None = None,
+    out: Sequence[DeviceArray | None] | None = None
+) -> RmsNormDynamicMxQuantResult[DeviceArray]: ...
+@overload
+def rms_norm_dynamic_mx_quant(  # facts/operators/norm/rms_norm_dynamic_mx_quant.py
+    x: _Host, gamma: _Host, beta: _Host | None = None, epsilon: _Real = 1e-06, scale_alg: int = 0,
+    round_mode: str = "rint", *, dtype: DTypeLike | None = None, output_rstd: bool = False,
+    eps: _Real | None = None, stream: StreamLike | None = None,
+    out: Sequence[_Host | None] | None = None
+) -> RmsNormDynamicMxQuantResult[_Array]: ...
 @overload
 def rms_norm_dynamic_quant(  # facts/operators/norm/rms_norm_quant.py
     x: DeviceArray, gamma: DeviceArray, smooth_scales: DeviceArray | None = None,

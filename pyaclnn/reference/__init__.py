@@ -56,6 +56,7 @@ if TYPE_CHECKING:
     from pyaclnn.reference.quantized_batch_norm import *  # noqa: F403
     from pyaclnn.reference.renorm import *  # noqa: F403
     from pyaclnn.reference.rms_norm import *  # noqa: F403
+    from pyaclnn.reference.rms_norm_dynamic_mx_quant import *  # noqa: F403
     from pyaclnn.reference.rms_norm_quant import *  # noqa: F403
 
 

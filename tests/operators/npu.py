@@ -58,6 +58,7 @@ _NUMPY: dict[str, Any] = {
     "COMPLEX64": np.complex64,
     "FLOAT8_E4M3FN": ml_dtypes.float8_e4m3fn,
     "FLOAT8_E5M2": ml_dtypes.float8_e5m2,
+    "FLOAT8_E8M0": ml_dtypes.float8_e8m0fnu,
 }
 
 

@@ -28,7 +28,7 @@ __all__ = ["TOLERANCE", "case", "formula", "numbers_of", "strides", "without_opt
 
 TOLERANCE = {"DOUBLE": 2e-5, "FLOAT": 2e-5, "FLOAT16": 4e-3, "BF16": 3e-2}
 # Of numbers on both sides of a half, the narrow neighbours.
-TOLERANCE |= {"FLOAT8_E4M3FN": 2**-3, "FLOAT8_E5M2": 2**-2}
+TOLERANCE |= {"FLOAT8_E4M3FN": 2**-3, "FLOAT8_E5M2": 2**-2, "FLOAT8_E8M0": 0.0}
 TOLERANCE |= dict.fromkeys(("INT8", "UINT8", "INT32", "INT64"), 0.0)
 
 OFFSET = 3

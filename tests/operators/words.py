@@ -23,6 +23,7 @@ __all__ = [
     "BF16",
     "E4M3",
     "E5M2",
+    "E8M0",
     "EVERY_CHIP",
     "F16",
     "F32",
@@ -77,7 +78,7 @@ NINE = (1,) * 9
 F32, F16, BF16, F64 = "FLOAT", "FLOAT16", "BF16", "DOUBLE"
 I8, U8, I32, I64 = "INT8", "UINT8", "INT32", "INT64"
 
-E4M3, E5M2, HIF8 = "FLOAT8_E4M3FN", "FLOAT8_E5M2", "HIFLOAT8"
+E4M3, E5M2, E8M0, HIF8 = "FLOAT8_E4M3FN", "FLOAT8_E5M2", "FLOAT8_E8M0", "HIFLOAT8"
 FLOAT8 = (E4M3, E5M2)
 MOST = {I8: 127, E4M3: 448, E5M2: 57344}
 """The largest numbers of types that results are quantized to."""

@@ -118,8 +118,11 @@ class Types(NamedTuple):
 
 
 def fits(row: Row, bound: Mapping[str, str]) -> bool:
-    """Return whether a row has the types that words are known to have."""
-    return all(kind in of(row, word) for word, kind in bound.items())
+    """Return whether a row has the types that words are known to have.
+
+    A choice of types, with ``/`` between, is no word of rows.
+    """
+    return all(kind in of(row, word) for word, kind in bound.items() if "/" not in word)
 
 
 def of(row: Row, word: str) -> tuple[str, ...]:

@@ -172,7 +172,8 @@ def _plain(request: Request, option: Option) -> Any:
     if option.kind is Kind.STRING and option.choices and value is not None:
         return next(choice for choice in option.choices if value.startswith(choice))
     if option.kind is Kind.DTYPE:
-        return dtype_of_word(value if value in kinds_of(request.operator.types.rows) else _UNKNOWN)
+        known = {*kinds_of(request.operator.types.rows), *PAIRED}
+        return dtype_of_word(value if value in known else _UNKNOWN)
     return value
 
 

@@ -19,6 +19,7 @@ BUILD_REQUIRES = runpy.run_path(".ci/build_backend.py")["REQUIRES"]
 PYTHONS = nox.project.python_versions(PYPROJECT)
 OLDEST = PYTHONS[0]
 DIST = Path("dist")
+SBOM = Path("build") / "sbom.cdx.json"
 ARCHITECTURES = ("x86_64", "aarch64")
 # Of it, CANN's whole C interface is 90 kB: a table of 1,000 declarations, and 14 libraries that
 # programs link, whose 600 functions mostly refuse.
@@ -210,7 +211,7 @@ def docs(session: nox.Session) -> None:
 def lock(session: nox.Session) -> None:
     """Write the versions of all development tools anew, for every Python in one file."""
     session.install("uv")
-    extras = ("--extra=dev", "--extra=docs")
+    extras = ("--extra=dev", "--extra=docs", "--group=publish")
     plain = ("--quiet", "--no-annotate", "--no-header", "--no-emit-index-url")
     everywhere = ("--universal", f"--python-version={OLDEST}", "--upgrade")
     session.run(
@@ -269,16 +270,41 @@ def sbom(session: nox.Session) -> None:
     session.run(str(python), "-m", "pip", "install", "--quiet", wheel, external=True)
     session.run(str(python), "-m", "pip", "uninstall", "--quiet", "--yes", "pip", external=True)
     session.install("cyclonedx-bom")
-    Path("build").mkdir(exist_ok=True)
+    SBOM.parent.mkdir(exist_ok=True)
     output = (
         "--mc-type=library",
         "--pyproject=pyproject.toml",
-        "--output-file=build/sbom.cdx.json",
+        f"--output-file={SBOM}",
     )
     session.run("cyclonedx-py", "environment", "--output-reproducible", *output, str(python))
-    listed = json.loads(Path("build/sbom.cdx.json").read_text(encoding="utf-8"))["components"]
+    listed = json.loads(SBOM.read_text(encoding="utf-8"))["components"]
     if not {"numpy", "cffi"} <= {component["name"] for component in listed}:
         session.error("the bill of materials lacks dependencies")
+
+
+@nox.session(python=USUAL)
+def publish(session: nox.Session) -> None:
+    """Sign the files in dist and their bill of materials, and publish both for a tag.
+
+    The identity of the workflow signs, and no key: each certificate names the repository, the
+    workflow, the commit and the run that built a file.
+    """
+    if not {"ACTIONS_ID_TOKEN_REQUEST_URL", "GITHUB_REF_NAME"} <= os.environ.keys():
+        session.error(
+            "the release workflow alone can publish: push a tag, as git push origin v1.2.3"
+        )
+    files = sorted(map(str, [*DIST.glob("*.whl"), *DIST.glob("*.tar.gz")]))
+    if len(files) != len(ARCHITECTURES) + 1 or not SBOM.is_file():
+        session.error(f"dist needs the wheels and the source archive, and {SBOM} has to be made")
+    session.install(*LOCK, *GROUPS["publish"])
+    signed = [*files, str(SBOM)]
+    session.run("sigstore", "sign", *signed)
+    session.run("pypi-attestations", "sign", *files)
+    attestations = [f"{name}.publish.attestation" for name in files]
+    session.run("twine", "upload", "--non-interactive", "--attestations", *files, *attestations)
+    page = ("gh", "release", "create", os.environ["GITHUB_REF_NAME"])
+    bundles = [f"{name}.sigstore.json" for name in signed]
+    session.run(*page, "--verify-tag", "--generate-notes", *signed, *bundles, external=True)
 
 
 @nox.session(python=PYTHONS)

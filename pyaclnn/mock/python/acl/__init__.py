@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """A stand-in for ``acl``, CANN's own Python module, on the simulated NPU.
 
+Functions that are not written here follow from their C declarations.
+
 ``pyaclnn mock run --acl`` and the ``set_env.sh`` of ``pyaclnn mock home`` put it on the path. As in
 CANN every function ends with the status it got, handles and addresses are integers, and what the
 module does not have is an `AttributeError`.
@@ -11,9 +13,11 @@ Source: CANN: pyACL API (the functions' results and their order).
 from __future__ import annotations
 
 import ctypes
+from typing import Any
 
 from . import rt
 from .library import ask, call, library
+from .listed import Area, listed
 
 __all__ = [
     "app_log",
@@ -24,8 +28,17 @@ __all__ = [
     "get_soc_name",
     "get_version",
     "init",
+    "mdl",
+    "op",
+    "prof",
     "rt",
 ]
+
+mdl, op, prof = Area("mdl"), Area("op"), Area("prof")
+
+
+def __getattr__(name: str) -> Any:
+    return listed("", name)
 
 
 def init(config_path: str | None = None) -> int:

@@ -4,8 +4,10 @@
 from __future__ import annotations
 
 import ctypes
+from typing import Any
 
 from .library import ask, call
+from .listed import listed
 
 __all__ = [
     "create_context",
@@ -30,6 +32,10 @@ __all__ = [
     "synchronize_device",
     "synchronize_stream",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    return listed("rt", name)
 
 
 def get_device_count() -> tuple[int, int]:

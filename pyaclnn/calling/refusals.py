@@ -93,7 +93,7 @@ class Refusals:
                     tensor.name, dtype, str(allowed[0]), self._given[tensor.name]
                 )
             self.refuse(tensor.name, str(dtype), f"{_listed(allowed)}{why}", hint)
-        if tensor.type not in DTYPES:
+        if tensor.type not in DTYPES and "/" not in tensor.type:  # a word of rows
             self.types[tensor.type] = WORDS[dtype]
 
     def _choose_type(self, option: Option) -> None:

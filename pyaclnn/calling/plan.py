@@ -3,15 +3,13 @@
 
 from __future__ import annotations
 
-import struct
 from operator import is_
-from typing import TYPE_CHECKING, Any, Final, Generic
+from typing import TYPE_CHECKING, Any, Generic
 
 from pyaclnn._binding import lib
 from pyaclnn.base.errors import ContextError, InvalidArgumentError, repr_of
 from pyaclnn.base.locks import reentrant_lock
 from pyaclnn.calling.arguments import frozen
-from pyaclnn.calling.arrays import check_overlap
 from pyaclnn.calling.call import Call, Interface
 from pyaclnn.calling.launch import (
     CLEANUP_FAILED,
@@ -24,6 +22,7 @@ from pyaclnn.calling.launch import (
     settle,
 )
 from pyaclnn.calling.operator import NO_PLAN
+from pyaclnn.calling.plan_slots import PlanSlots
 from pyaclnn.cann import raw
 from pyaclnn.cann.gate import silence
 from pyaclnn.runtime.array import DeviceArray
@@ -31,15 +30,14 @@ from pyaclnn.runtime.handle import Resource, finalizer_of
 from pyaclnn.runtime.stream import Stream, catch_up, require_stream
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
     from typing import NoReturn
 
-    from typing_extensions import ParamSpec, Self, TypeVar
+    from typing_extensions import Never, ParamSpec, Self, TypeVar
 
     from pyaclnn.calling.arguments import Argument
     from pyaclnn.calling.operator import Operator
     from pyaclnn.runtime.foreign import StreamLike
-    from pyaclnn.runtime.layout import Layout
 
     P = ParamSpec("P")
     R = TypeVar("R", default=Any)  # what the operator returns
@@ -52,7 +50,6 @@ else:
 _run: Any = lib.binding_plan_run
 _run_on: Any = lib.binding_plan_run_on
 _run_with: Any = lib.binding_plan_run_with
-_pair: Final = struct.Struct("@QQ").pack
 
 __all__ = ["Plan", "plan", "plan_operator"]
 
@@ -92,14 +89,7 @@ class Plan(Generic[R]):
         self._operator = call.operator
         self._results: R
         self._coming: dict[str, DeviceArray] | None = None
-        # Name -> index of the array among those given, index among all, and its layout.
-        self._slots: dict[str, tuple[int, int, Layout]] = {}
-        for place, argument in enumerate(self._arguments):
-            if isinstance(argument, DeviceArray):
-                slot = (len(self._slots), place, argument._layout)
-                self._slots[call.interface.names[place]] = slot
-        self._has_lists = any(kind in "TW" for kind in self._operator.kinds)
-        self._written = self._operator.written
+        self._slots = PlanSlots(call, self._arguments)
         self._lock = reentrant_lock()
         self._struct: Any = raw.ffi.new("struct binding_plan *")
         device = self._stream.device._held
@@ -113,11 +103,7 @@ class Plan(Generic[R]):
             raise
         self._repeatable = bool(self._struct.repeatable)
         # The two places of each that is only read, if it can be exchanged and needs no check.
-        self._readable = {
-            name: (index, place)
-            for name, (index, place, _) in self._slots.items()
-            if self._repeatable and not (place in self._written or call.interface.refuse_meaning)
-        }
+        self._readable = self._slots.readable() if self._repeatable else {}
         self._adopt(self._arguments)
 
     def _make(self, executor: Resource) -> None:
@@ -151,10 +137,13 @@ class Plan(Generic[R]):
         """Whether ``close`` was called."""
         return not self._finalizer.alive
 
-    def run(self, *, stream: StreamLike | None = None, **arrays: DeviceArray) -> R:
+    def run(  # noqa: C901  # the fast path makes no call of Python
+        self, *unnamed: Never, stream: StreamLike | None = None, **arrays: DeviceArray
+    ) -> R:
         """Queue the operator, without waiting for it.
 
         Args:
+            *unnamed: None: arrays go by their names.
             stream: Where; the stream of the plan if None.
             **arrays: Other arrays for arguments and results, by their names in the operator's
                 signature and result, of equal layout. They stay until others are given. The plan
@@ -168,6 +157,8 @@ class Plan(Generic[R]):
                 are those of before.
             AclError: CANN refused the call.
         """
+        if unnamed:
+            self._slots.refuse_unnamed(unnamed[0])
         queue: Any = self._stream if stream is None else stream
         timeline = queue._current if stream is None or self._is_near(stream) else None
         if timeline is None or timeline.crowded:
@@ -220,7 +211,7 @@ class Plan(Generic[R]):
         wanted = self._check(arrays)
         if self._repeatable:
             self._coming = arrays
-            message = b"".join([_pair(self._slots[n][0], a._tensor_at) for n, a in arrays.items()])
+            message = self._slots.message(arrays)
             status = _run_on(self._struct, queue._timeline.struct, len(arrays), message)
             return self._settle(status, arrays, queue)
         self._adopt(wanted)
@@ -236,7 +227,7 @@ class Plan(Generic[R]):
             self._refuse_closed()
         self._coming = arrays
         self._take_stock()
-        wanted = self._wanted(arrays)
+        wanted = self._slots.replaced(self._arguments, arrays)
         if all(
             map(is_, wanted, self._arguments)
         ):  # C has them all: if anything failed, it is the run
@@ -252,7 +243,7 @@ class Plan(Generic[R]):
         elif status < 0:
             self._check(arrays)
             name = next(iter(arrays))
-            self._refuse(name, arrays[name])
+            self._slots.refuse(self._arguments, name, arrays[name])
         if status == CLEANUP_FAILED:
             report_cleanup()
         elif status:
@@ -264,58 +255,23 @@ class Plan(Generic[R]):
 
         A run may have been interrupted before that was noted.
         """
-        has = self._arguments.copy()
-        for index, place, _ in self._slots.values():
-            for array in (self._coming or {}).values():
-                if not self.closed and self._struct.tensors[index] == array._tensor:
-                    has[place] = array
-        self._adopt(has)
+        if not self.closed:
+            tensors = self._struct.tensors
+            self._adopt(self._slots.exchanged(self._arguments, self._coming or {}, tensors))
         self._coming = None
-
-    def _wanted(self, arrays: Mapping[str, DeviceArray]) -> list[Argument]:
-        wanted = self._arguments.copy()
-        for name, array in arrays.items():
-            wanted[self._slots[name][1]] = array
-        return wanted
 
     def _refuse_closed(self, routine: str = "Plan.run") -> NoReturn:
         message = "this plan is closed.\nHint: make another one, or close it later."
         raise ContextError(message, routine=routine)
 
-    def _check(self, arrays: Mapping[str, Any]) -> list[Argument]:
+    def _check(self, arrays: dict[str, DeviceArray]) -> list[Argument]:
         """Check arrays that replace others in an open plan; return all arguments."""
-        wanted = self._arguments.copy()
-        for name, array in arrays.items():
-            if self._has_lists:
-                given = f"given to a plan of {self._operator.name}, which takes lists of arrays"
-                expected = "left out: such a plan keeps the arrays it was made with"
-                raise InvalidArgumentError.of("Plan.run", name, given, expected)
-            if name not in self._slots:
-                expected = f"one of {', '.join(self._slots)}"
-                raise InvalidArgumentError.of("Plan.run", name, "no array of this plan", expected)
-            _, place, layout = self._slots[name]
-            if not isinstance(array, DeviceArray) or array._layout is not layout or array.closed:
-                self._refuse(name, array)
-            if self._repeatable and array.offset != wanted[place].offset:
-                self._refuse(name, array)
-            self._call.check_meaning(name, array)
-            wanted[place] = array
-        if arrays:
-            found = {name: wanted[place] for name, (_, place, _) in self._slots.items()}
-            for name, (_, place, _) in self._slots.items():
-                if place in self._written:
-                    check_overlap("Plan.run", name, found)
-        return wanted
+        return self._slots.check(self._arguments, arrays, keep_offset=self._repeatable)
 
     def _adopt(self, arguments: list[Argument]) -> None:
         results = self._call.result(arguments)
         # No signal comes between these.
         self._arguments, self._results = arguments, results
-
-    def _refuse(self, name: str, array: object) -> NoReturn:
-        bound = self._arguments[self._slots[name][1]]
-        expected = f"an open array of layout and offset of the one in place: {bound!r}"
-        raise InvalidArgumentError.of("Plan.run", name, repr_of(array), expected)
 
     def close(self) -> None:
         """Release the executor, its descriptors and the arrays; closing twice has no effect."""

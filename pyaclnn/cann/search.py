@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import sys
+import warnings
 import weakref
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -22,7 +23,7 @@ from pyaclnn.base.folders import home_folder
 from pyaclnn.base.limits import limits_on_memory
 from pyaclnn.base.locks import cached_property
 from pyaclnn.base.path_security import made_absolute, warn_of_writers
-from pyaclnn.base.spelling import did_you_mean
+from pyaclnn.base.spelling import did_you_mean, nearest
 from pyaclnn.cann.discovery import (
     custom_operators,
     header_folders,
@@ -34,6 +35,7 @@ from pyaclnn.cann.discovery import (
 from pyaclnn.cann.loaded_libraries import Residents, loaded_libraries
 from pyaclnn.cann.signatures import OperatorHeaders, own_headers
 from pyaclnn.facts.releases import ReleaseError
+from pyaclnn.facts.variables import VARIABLES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -52,6 +54,7 @@ _SET_PYTHON: Final = b"pyaclnn_mock_python_set"
 _CALLS: Final = (b"pyaclnn_mock_call_begins", b"pyaclnn_mock_call_ends")
 _OWN: Final = (str(Path(__file__).parents[1]) + os.sep, "<pyaclnn.", weakref.__file__)
 """Prefixes of the names of files that contain no program of a user."""
+_PREFIX: Final = "PYACLNN_"
 _WORDS: Final = ("cann", "mock")
 _HOW_TO_CHOOSE: Final = (
     "Hint: on a machine with CANN, source the set_env.sh of its installation, or name the "
@@ -142,6 +145,7 @@ def search(choice: str, chooser: str) -> Loaded:
     folder = os.path.expanduser(choice)  # noqa: PTH111
     if "/" not in choice and choice not in _WORDS and not os.path.isdir(folder):  # noqa: PTH112
         raise _no_such_word(choice, chooser)
+    _warn_of_mistyped_variables()
     attempts: dict[tuple[str, str], None] = {}
     there = Residents(loaded_libraries())
     for found, root, origin in _candidates(choice, there, attempts):
@@ -163,6 +167,21 @@ def search(choice: str, chooser: str) -> Loaded:
         _how_to_join(there) if there.runtime else _HOW_TO_CHOOSE,
     ]
     raise BackendNotFoundError("\n".join(lines), attempts=list(attempts))
+
+
+def _warn_of_mistyped_variables() -> None:
+    """Suggest the variable that is closest to each one of pyaclnn that does not exist."""
+    for name in sorted(os.environ.keys() - VARIABLES.keys()):
+        if name.startswith(_PREFIX):
+            known = {_own_part(other): other for other in VARIABLES if other.startswith(_PREFIX)}
+            for near in nearest(_own_part(name), known):
+                message = f"{name} is no variable that pyaclnn reads; did you mean {known[near]}?"
+                warnings.warn(message, RuntimeWarning, stacklevel=5)
+
+
+def _own_part(name: str) -> str:
+    """Return the name of a variable without the part that it shares with others."""
+    return name.removeprefix(_PREFIX).removeprefix("MOCK_")
 
 
 def _limits() -> Iterator[str]:

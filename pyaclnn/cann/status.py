@@ -87,7 +87,10 @@ def meaning(code: int) -> Meaning:
     return Meaning(names().get(code, "UNKNOWN"), known.exception, known.next_step)
 
 
-_SIMULATION: Final = re.compile(r"simulated NPU: .*?\b(PYACLNN_MOCK_[A-Z]+)", re.DOTALL)
+_SIMULATION: Final = re.compile(
+    r"simulated NPU: .*?\b(PYACLNN_MOCK_[A-Z]+)\b(?! chooses| allows)", re.DOTALL
+)
+"""A failure by a variable; one that only bounds what has run out is not its cause."""
 
 
 def _hint_of_simulation(name: str, detail: str | None, hint: str) -> str | None:

@@ -144,8 +144,33 @@ def test_a_name_that_is_no_variable_is_reported_with_those_that_are() -> None:
         [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True
     )
     ours = sorted(name for name in VARIABLES if name.startswith("PYACLNN_MOCK_"))
-    lines = sorted(done.stderr.splitlines())
+    lines = sorted(line for line in done.stderr.splitlines() if line.startswith("simulated"))
     assert lines == [
         f"simulated NPU: {name} is no variable that it reads; there are {' '.join(ours)}"
         for name in ("PYACLNN_MOCK_", "PYACLNN_MOCK_DEVICE")
     ]
+
+
+@pytest.mark.parametrize(
+    ("name", "near"),
+    [
+        ("PYACLNN_MOCK_DEVICE", "PYACLNN_MOCK_DEVICES"),
+        ("PYACLNN_SOC", "PYACLNN_MOCK_SOC"),
+        ("PYACLNN_BACKND", "PYACLNN_BACKEND"),
+        ("PYACLNN_MOCK_", None),
+        ("PYACLNN_MOCK_ZZZ", None),
+        ("PYACLNN_MOCK_DEVICES", None),
+    ],
+)
+def test_the_nearest_variable_is_suggested(name: str, near: str | None) -> None:
+    code = "import pyaclnn; pyaclnn.select_backend('mock')"
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env={**os.environ, name: "1"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    said = [line for line in done.stderr.splitlines() if "did you mean" in line]
+    expected = f"{name} is no variable that pyaclnn reads; did you mean {near}?"
+    assert [line.split("RuntimeWarning: ")[-1] for line in said] == [expected] * bool(near)

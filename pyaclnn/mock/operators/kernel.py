@@ -19,6 +19,7 @@ from pyaclnn.mock.operators.types import kinds_of
 from pyaclnn.mock.protocol.dtypes import DATA_TYPES, dtype_of_word, numpy_dtype
 from pyaclnn.mock.protocol.memory import DeviceMemoryError
 from pyaclnn.reference import implementation
+from pyaclnn.reference.fast.results import offered
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
 __all__ = ["run"]
 
 _UNKNOWN = "f32"
+_LARGE = 1 << 16
+"""Elements from which on copying a result takes longer than looking for a way around it."""
 
 
 class Prepared(NamedTuple):
@@ -46,6 +49,7 @@ class Prepared(NamedTuple):
         names: The parameters of the definition.
         outputs: The tensors that are written, with the type that a result is rounded to, or None.
         dense: The places of those that may keep elements that the kernel does not write.
+        sizes: The sizes of the results by their places, once the call has run.
     """
 
     function: Callable[..., Any]
@@ -54,6 +58,7 @@ class Prepared(NamedTuple):
     names: frozenset[str]
     outputs: tuple[tuple[Tensor, Given, Any], ...]
     dense: frozenset[int]
+    sizes: dict[int, int]
 
 
 def run(request: Request, memory: DeviceMemory) -> None:
@@ -66,24 +71,67 @@ def run(request: Request, memory: DeviceMemory) -> None:
         return
     prepared: Prepared = request.prepared or _prepare(request)
     request.prepared = prepared
-    results = _computed(request, prepared, memory)
+    with offered(_offers(prepared, memory)):
+        results = _computed(request, prepared, memory)
     writes = []
     for place, (tensor, given, dtype) in enumerate(prepared.outputs):
-        if results[tensor.name] is None:
+        found = _rounded(results[tensor.name], dtype)
+        if found is None:
             continue
-        found = np.asarray(results[tensor.name])
-        if dtype is not None:
-            found = found.astype(dtype)
         if request.types[tensor.name] in PAIRED:
             found, target = _paired(found), memory.view(tensor.c_name, _bytes_of(given))
         else:
             target = _target(memory, tensor, given, found.size, place in prepared.dense)
+            prepared.sizes[place] = found.size
         if target.size:
             writes.append((place, target, found))
     for place, target, found in writes:  # none where one of them cannot be written
         if place in prepared.dense:
             _show_unwritten(request, memory, *prepared.outputs[place][:2], target)
-        target[...] = found.reshape(target.shape)
+        if not _is_written(target, found):
+            target[...] = found.reshape(target.shape)
+
+
+def _rounded(result: Any, dtype: Any) -> NDArray[Any] | None:
+    if result is None:
+        return None
+    return np.asarray(result) if dtype is None else np.asarray(result).astype(dtype)
+
+
+def _offers(prepared: Prepared, memory: DeviceMemory) -> list[NDArray[Any]]:
+    """Return the memory of large outputs, so that results need not be copied there.
+
+    The sizes of the results are known from an earlier run, and every output can be written.
+    """
+    if max(prepared.sizes.values(), default=0) < _LARGE:
+        return []
+    targets = {
+        place: _target(memory, *prepared.outputs[place][:2], size, place in prepared.dense)
+        for place, size in prepared.sizes.items()
+    }
+    kinds = [(target.size, target.dtype) for target in targets.values()]
+    inputs = [memory.view(tensor.c_name, given) for tensor, given, *_ in prepared.inputs]
+    return [
+        target
+        for place, target in targets.items()
+        if target.size >= _LARGE
+        and prepared.outputs[place][2] is None
+        and target.flags.c_contiguous
+        and kinds.count((target.size, target.dtype)) == 1
+        and not any(np.may_share_memory(target, other) for other in inputs)
+    ]
+
+
+def _is_written(target: NDArray[Any], found: NDArray[Any]) -> bool:
+    """Return whether a result was computed in its place."""
+    return (
+        found.size >= _LARGE
+        and found.size == target.size
+        and found.dtype == target.dtype
+        and found.flags.c_contiguous
+        and target.flags.c_contiguous
+        and found.ctypes.data == target.ctypes.data
+    )
 
 
 def _prepare(request: Request) -> Prepared:
@@ -123,6 +171,7 @@ def _prepare(request: Request) -> Prepared:
         frozenset(names),
         outputs,
         frozenset(range(len(outputs)) if tiled else ()),
+        {},
     )
 
 

@@ -14,8 +14,7 @@ import itertools
 import math
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-import numpy as np
-
+from pyaclnn.reference.fast.results import empty
 from pyaclnn.reference.fast.workers import plain_arithmetic, spread
 
 if TYPE_CHECKING:
@@ -128,7 +127,7 @@ def like(block: NDArray[Any] | None, cut: Cut) -> NDArray[Any] | None:
         return None
     shape = list(block.shape)
     shape[min(cut.axis, block.ndim - 1)] = cut.parts
-    return np.empty(shape, block.dtype)
+    return empty(tuple(shape), block.dtype)
 
 
 def fields(result: Any) -> tuple[Any, ...]:

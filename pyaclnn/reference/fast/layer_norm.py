@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from pyaclnn.reference.fast.results import empty
 from pyaclnn.reference.fast.sweep import sweep
 from pyaclnn.reference.fast.tiled_rows import TiledRows
 from pyaclnn.reference.fast.tiles import add_columns, row_dot
@@ -41,7 +42,7 @@ def layer_norm(
     x = layout.matrix("input", tensor)
     scale = None if weight is None else layout.row_vector("weight", weight)
     shift = None if bias is None else layout.row_vector("bias", bias)
-    out = np.empty_like(x, order="C", subok=False)
+    out = empty(x.shape, x.dtype)
     mean = np.zeros((layout.rows, 1), layout.dtype)
     rstd = np.full((layout.rows, 1), np.nan, layout.dtype)
 
@@ -127,7 +128,7 @@ def layer_norm_backward(
             f"{', '.join(LayerNormGrads._fields)}"
         )
     want_input, want_weight, want_bias = output_mask
-    grad_input = np.empty_like(x, order="C", subok=False) if want_input else None
+    grad_input = empty(x.shape, x.dtype) if want_input else None
     grad_weight = np.zeros(layout.columns, layout.dtype) if want_weight else None
     grad_bias = np.zeros(layout.columns, layout.dtype) if want_bias else None
     if any(output_mask):

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from pyaclnn.reference.fast.results import empty
 from pyaclnn.reference.fast.sweep import sweep
 from pyaclnn.reference.fast.tiled_rows import TiledRows
 from pyaclnn.reference.fast.tiles import add_columns, row_dot
@@ -27,7 +28,7 @@ def rms_norm(x: ArrayLike, gamma: ArrayLike, epsilon: float = 1e-6) -> RmsNormRe
     layout = TiledRows.of("x", tensor, "the shape of gamma", parameter.shape)
     x = layout.matrix("x", tensor)
     scale = layout.row_vector("gamma", parameter)
-    y = np.empty_like(x, order="C", subok=False)
+    y = empty(x.shape, x.dtype)
     rstd = np.full((layout.rows, 1), np.nan, layout.dtype)
 
     def visit(tile: Tile, _: Sums, totals: Totals | None) -> Totals:
@@ -53,7 +54,7 @@ def rms_norm_grad(dy: ArrayLike, x: ArrayLike, rstd: ArrayLike, gamma: ArrayLike
     dy = layout.matrix("dy", dy)
     row_rstds = layout.column_vector("rstd", rstd)
     scale = layout.row_vector("gamma", parameter)
-    dx = np.empty_like(x, order="C", subok=False)
+    dx = empty(x.shape, x.dtype)
     dgamma = np.zeros(layout.columns, layout.dtype)
 
     def visit(tile: Tile, sums: Sums, totals: Totals | None) -> Totals:

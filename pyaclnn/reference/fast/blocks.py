@@ -44,12 +44,15 @@ class Cut(NamedTuple):
         axis: The axis.
         parts: How many there are.
         lead: The axes in place of the first one in every result; nothing if that stays.
+        least: The parts of a block at least. Parts that are less than a few lines of the cache are
+            fetched with their neighbours, as often as these lie in other blocks.
     """
 
     views: dict[str, NDArray[Any]]
     axis: int
     parts: int
     lead: tuple[int, ...]
+    least: int = 1
 
 
 def in_blocks(cut: Callable[[dict[str, Any]], Cut | None]) -> Callable[[Function], Function]:
@@ -89,7 +92,7 @@ def slices(cut: Cut) -> list[slice]:
     elements = min(BLOCK_ELEMENTS, max(FEWEST_ELEMENTS, size // BLOCKS))
     if size < 2 * FEWEST_ELEMENTS:
         return []
-    count = min(cut.parts, math.ceil(size / elements))
+    count = min(max(cut.parts // cut.least, 1), math.ceil(size / elements))
     edges = [cut.parts * block // count for block in range(count + 1)]
     return [slice(*pair) for pair in itertools.pairwise(edges)]
 

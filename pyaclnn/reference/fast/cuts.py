@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 
 __all__ = ["CUTS"]
 
+_LINES = 32
+"""Elements that lie in a few lines of the cache."""
+
 
 def rows_of(main: str) -> Callable[[dict[str, Any]], Cut | None]:
     """Cut between the rows of a tensor, which the axes of ``gamma`` span."""
@@ -64,7 +67,8 @@ def channels(arguments: dict[str, Any]) -> Cut | None:
     parameters = {
         name: np.asarray(value) for name, value in arguments.items() if np.shape(value) == (count,)
     }
-    return Cut(parameters | {"input": tensor}, 1, count, ())
+    positions = math.prod(tensor.shape[2:])
+    return Cut(parameters | {"input": tensor}, 1, count, (), _LINES // max(positions, 1) or 1)
 
 
 def slices(arguments: dict[str, Any]) -> Cut | None:
@@ -99,7 +103,7 @@ CUTS: Mapping[str, Callable[[dict[str, Any]], Cut | None]] = {
     "add_rms_norm_quant": rows_of("x1"),
     "add_rms_norm_quant_v2": rows_of("x1"),
     "batch_norm": channels,
-    "batch_norm_elemt": channels,
+    "batch_norm_elemt": samples_of("input"),
     "deep_norm": rows_of("x"),
     "group_norm": samples_of("input"),
     "group_norm_silu": samples_of("input"),

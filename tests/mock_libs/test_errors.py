@@ -229,8 +229,6 @@ class TestExceptionCallback:
 MISSING = [
     ("aclrtHostRegister", (NULL, 8, 0, NULL)),
     ("aclrtSubscribeHostFunc", (1, NULL)),
-    ("aclrtGetOverflowStatus", (NULL, 8, NULL)),
-    ("aclrtResetOverflowStatus", (NULL,)),
     ("aclrtDeviceTaskAbort", (1, 100)),
     ("aclrtSetMemcpyDesc", (NULL, 0, NULL, NULL, 0, NULL)),
 ]

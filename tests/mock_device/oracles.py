@@ -18,3 +18,119 @@ def grad(function: Any, gradient: Any, *tensors: Any) -> Any:
     found = torch.autograd.grad(function(*leaves), leaves, gradient.double())
     made = tuple(each.to(tensor.dtype) for each, tensor in zip(found, tensors, strict=True))
     return made[0] if len(made) == 1 else made
+
+
+grad_of = grad
+
+
+def bnsd(x: Any, layout: str, heads: int) -> Any:
+    """A tensor of a layout as batch, heads, sequence, elements."""
+    if layout in ("BSH", "SBH"):
+        x = x.unflatten(2, (heads, -1))
+    return (
+        {"SBH": x.permute(1, 2, 0, 3), "BNSD": x}.get(layout, x.transpose(1, 2))
+        if x.ndim == 4
+        else x
+    )
+
+
+def back(x: Any, layout: str) -> Any:
+    """The inverse of `bnsd`."""
+    if layout == "BNSD":
+        return x
+    x = x.permute(2, 0, 1, 3) if layout == "SBH" else x.transpose(1, 2)
+    return x.flatten(2) if layout in ("BSH", "SBH") else x.contiguous()
+
+
+def sdpa(
+    q: Any,
+    k: Any,
+    v: Any,
+    layout: str,
+    heads: int,
+    few: int,
+    scale: float,
+    allowed: Any = None,
+    shift: Any = None,
+) -> Any:
+    """PyTorch's attention; ``allowed`` is true where a key counts, ``shift`` is added to scores."""
+    q, k, v = bnsd(q, layout, heads), bnsd(k, layout, few), bnsd(v, layout, few)
+    bias = torch.zeros(q.shape[2], k.shape[2], dtype=q.dtype)
+    if allowed is not None:
+        bias = bias.masked_fill(~allowed, -torch.inf)
+    if shift is not None:
+        bias = bias + shift.to(q.dtype)
+    y = F.scaled_dot_product_attention(q, k, v, bias, scale=scale, enable_gqa=True)
+    return back(y, layout)
+
+
+def scored(
+    q: Any, k: Any, layout: str, heads: int, few: int, scale: float, allowed: Any = None
+) -> Any:
+    """The scores of attention."""
+    q, k = bnsd(q, layout, heads), bnsd(k, layout, few).repeat_interleave(heads // few, 1)
+    scores = q @ k.mT * scale
+    return scores if allowed is None else scores.masked_fill(~allowed, -torch.inf)
+
+
+def flash(
+    q: Any, k: Any, v: Any, layout: str, heads: int, few: int, scale: float, allowed: Any = None
+) -> Any:
+    """The results of FlashAttentionScore."""
+    scores = scored(q, k, layout, heads, few, scale, allowed)
+    top = scores.amax(-1, keepdim=True)
+    total = (scores - top).exp().sum(-1, keepdim=True)
+    spread = (x.expand(*x.shape[:-1], 8).contiguous() for x in (top, total))
+    return *spread, None, sdpa(q, k, v, layout, heads, few, scale, allowed)
+
+
+def lower(q: int, k: int, shift: int = 0) -> Any:
+    """Where a key is not later than a query."""
+    return torch.ones(q, k).tril(shift) != 0
+
+
+def flash_grad(
+    q: Any,
+    k: Any,
+    v: Any,
+    dy: Any,
+    layout: str,
+    heads: int,
+    few: int,
+    scale: float,
+    allowed: Any = None,
+) -> Any:
+    found = grad(lambda a, b, c: sdpa(a, b, c, layout, heads, few, scale, allowed), dy, q, k, v)
+    return *found, None
+
+
+def adamw(
+    var: Any, m: Any, v: Any, g: Any, step: int, lr: float, betas: Any, decay: float, eps: float
+) -> Any:
+    """One step of PyTorch's optimizer from moments at an earlier one."""
+    p = torch.nn.Parameter(var.clone())
+    optimizer = torch.optim.AdamW([p], lr=lr, betas=betas, weight_decay=decay, eps=eps)
+    optimizer.state[p] = {
+        "step": torch.tensor(float(step - 1)),
+        "exp_avg": m.clone(),
+        "exp_avg_sq": v.clone(),
+    }
+    p.grad = g.clone()
+    optimizer.step()
+    state = optimizer.state[p]
+    return p.detach(), state["exp_avg"], state["exp_avg_sq"]
+
+
+def half_rope(x: Any, cos: Any, sin: Any) -> Any:
+    """A rotary embedding by complex numbers: element i and i + D/2 are a pair."""
+    a, b = x.chunk(2, -1)
+    c, s = cos[..., : a.shape[-1]], sin[..., : a.shape[-1]]
+    return torch.cat([a * c - b * s, b * c + a * s], -1)
+
+
+def pair_rope(x: Any, cos: Any, sin: Any) -> Any:
+    """A rotary embedding whose pairs lie side by side."""
+    turned = torch.view_as_complex(x.unflatten(-1, (-1, 2)).contiguous()) * torch.complex(
+        cos[..., ::2], sin[..., ::2]
+    )
+    return torch.view_as_real(turned).flatten(-2)

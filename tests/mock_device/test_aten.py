@@ -36,6 +36,7 @@ from .aten_matrices import MATRICES, ORDERS
 from .aten_places import PLACES
 from .aten_windows import on_windows
 from .bench import tensor
+from .cases import Case, cases, expected
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -53,6 +54,7 @@ def is_held(code: int) -> bool:
 
 
 VECTORS = [*elementwise(), *MATRICES, *ORDERS, *PLACES, *on_lists(), *on_windows()]
+ALONE = [case for case in cases() if case.operator not in built_in()]
 NAMES = [f"{i}-{vector.operator}" for i, vector in enumerate(VECTORS)]
 CODES = {numpy_dtype(code): code for code in DATA_TYPES.values() if is_held(code)}
 X, HALF = tensor(2, 3), tensor(2, 3, data_type=DATA_TYPES["FLOAT16"])
@@ -118,9 +120,25 @@ def test_an_operator_gives_what_numpy_says(vector: Vector, bench: Bench) -> None
             )
 
 
+@pytest.mark.usefixtures("_asked")
+@pytest.mark.parametrize("case", ALONE, ids=[case.operator for case in ALONE])
+def test_an_operator_of_pytorch_alone_gives_what_a_composition_gives(
+    case: Case, bench: Bench
+) -> None:
+    names = [p.name for p in catalogue()[case.operator].parameters if p.written]
+    results = dict(zip(names, expected(case), strict=True))
+    arguments = given(bench, Vector(case.operator, case.given, results))
+    bench.launch(case.operator, arguments)
+    for name, wanted in results.items():
+        found = arguments[name]
+        assert isinstance(found, Tensor)
+        np.testing.assert_allclose(bench.array(found), wanted, rtol=1e-5, atol=1e-6, err_msg=name)
+
+
 def test_every_operator_that_is_claimed_has_a_vector() -> None:
-    assert len({*aten_calls(), *built_in()}) > 450
-    assert set(aten_calls()) <= {vector.operator for vector in VECTORS}
+    assert len({*aten_calls(), *built_in()}) > 690
+    of_cases = {case.operator for case in cases()}
+    assert set(aten_calls()) <= {vector.operator for vector in VECTORS} | of_cases
 
 
 def test_none_is_claimed_that_is_described() -> None:

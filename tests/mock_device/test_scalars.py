@@ -55,10 +55,10 @@ SETTINGS = {
     "SearchSorteds",
 }
 """The operators whose scalars are settings, such as an axis or a bound, and no operands."""
-OPERATORS = [
-    name for name in built_in() if scalars_of(name) and name.removeprefix("aclnn") not in SETTINGS
-]
 VECTOR_OF = {vector["operator"]: vector for vector in reversed(VECTORS)}
+OPERATORS = [
+    name for name in VECTOR_OF if scalars_of(name) and name.removeprefix("aclnn") not in SETTINGS
+]
 
 
 def category_of(word: str) -> str:

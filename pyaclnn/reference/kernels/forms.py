@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["form_of", "kernel_of_form"]
 
 _FOREACH: Final = re.compile(
-    r"aclnnForeach([A-Z][a-z0-9]+?)(List|ScalarAndTensor|ScalarList|Scalar)?(V2)?"
+    r"aclnnForeach([A-Z][a-z0-9]+?)(List|ScalarAndTensor|ScalarList|Scalar)?(V2|Inplace)?"
 )
 _PLAIN: Final = ("", "TensorTensor", "Tensor")
 _SWAPPED: Final = "ScalarTensor"
@@ -81,7 +81,9 @@ def _fits_each(name: str, plain: str) -> bool:
     tensors = sum(p.kind == "t" for p in needed)
     lists = sum(p.kind == "T" for p in read)
     enough = len(read) == len(needed) or [p.name for p in needed[len(read) :]] == ["alpha"]
-    return enough and 0 < lists <= tensors + 1 and len(written) == len(results) == 1
+    return (
+        enough and 0 < lists <= tensors + 1 and len(written) + read[0].written == len(results) == 1
+    )
 
 
 def _taking(parameters: Sequence[Parameter], function: Callable[..., Any]) -> Callable[..., Any]:

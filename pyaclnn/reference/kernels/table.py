@@ -9,7 +9,6 @@ its results are cast to the tensors they are written to. It calls functions of N
 from __future__ import annotations
 
 import builtins
-import functools
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -45,9 +44,9 @@ def row_kernel(name: str) -> Kernel:
 def _quietly(function: Callable[..., Any]) -> Callable[..., Any]:
     """Let infinities and NaNs follow IEEE arithmetic without a warning."""
 
-    @functools.wraps(function)
     def compute(**arguments: Any) -> Any:
         with np.errstate(all="ignore"):
             return function(**arguments)
 
+    vars(compute).update(vars(function))
     return compute

@@ -1,0 +1,296 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Scaled dot-product attention with CANN's layouts, masks, shifts, dropout and statistics.
+
+Layouts are BSH, SBH, BSND, BNSD, and TND, whose sequences lie one behind the other and end at the
+elements that cumulative lengths name. A mask is true where a key is left out.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from pyaclnn.reference.kernels.functions.basic import softmax
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = [
+    "Scoring",
+    "attention",
+    "attention_gradient",
+    "inferred_attention",
+    "masked_softmax",
+    "page_rows",
+    "without",
+]
+
+Array = Any
+_STATISTICS = 8
+
+
+class Scoring(NamedTuple):
+    """What turns products of queries and keys into probabilities.
+
+    Attributes:
+        scale: The factor of the products.
+        shift: A tensor that is added to them, or slopes by which distances count.
+        shift_type: 1 adds it before the factor, 0 behind it; 2 and 3 take distances or their roots.
+        mask: True, or not 0, where a key is left out.
+        sparse: 0 and 1 use the mask as it is, 2 leaves out later keys from the start, 3 from the
+            end; 4 keeps a band at the end; 5 and 6 keep a prefix besides.
+        band: The keys before and behind a query that count.
+        prefix: The number of the first keys that count with ``sparse`` 5 or 6, one a batch.
+        keep: The share of probabilities that dropout keeps.
+        drop: Its mask, a bit each.
+        starts: The places of the first query and key.
+    """
+
+    scale: float
+    shift: Array = None
+    shift_type: int = 1
+    mask: Array = None
+    sparse: int = 0
+    band: tuple[int, int] = (1 << 62, 1 << 62)
+    prefix: Sequence[int] | None = None
+    keep: float = 1.0
+    drop: Array = None
+    starts: tuple[int, int] = (0, 0)
+
+
+def without(**given: Any) -> None:
+    """Refuse arguments that are not computed.
+
+    Raises:
+        NotImplementedError: One is given.
+    """
+    found = [name for name, value in given.items() if value is not None]
+    if found:
+        raise NotImplementedError(f"{', '.join(found)} must be NULL")
+
+
+def _heads(x: Array, layout: str, count: int) -> Array:
+    """A tensor as batch, heads, sequence and elements."""
+    if layout in ("BSH", "SBH"):
+        x = x.reshape(*x.shape[:2], count, -1)
+    order = {"SBH": (1, 2, 0, 3), "BNSD": (0, 1, 2, 3)}.get(layout, (0, 2, 1, 3))
+    return np.transpose(x, order)
+
+
+def _joined(x: Array, layout: str) -> Array:
+    """The inverse of `_heads`."""
+    order = {"SBH": (2, 0, 1, 3), "BNSD": (0, 1, 2, 3)}.get(layout, (0, 2, 1, 3))
+    x = np.transpose(x, order)
+    return x.reshape(*x.shape[:2], -1) if layout in ("BSH", "SBH") else x
+
+
+def _left_out(rule: Scoring, size: tuple[int, int], batch: int) -> Array:
+    """Where keys are left out by the sparse mode, without the mask itself."""
+    (before, behind), (q, k) = rule.band, size
+    i, j = np.arange(q)[:, None], np.arange(k)
+    last = k - q if rule.sparse in (3, 4, 5, 6) else 0
+    if rule.sparse in (2, 3, 5, 6):
+        out = j > i + last
+        if rule.sparse > 3 and rule.prefix is not None:  # noqa: PLR2004
+            out &= j >= np.asarray(rule.prefix)[batch]
+        return out
+    if rule.sparse == 4 or (rule.sparse == 0 and rule.mask is not None):  # noqa: PLR2004
+        return (j > i + last + behind) | (j < i + last - before)
+    return np.zeros((q, k), bool)
+
+
+def _scores(q: Array, k: Array, rule: Scoring) -> Array:
+    """Products of queries and keys, shifted and masked; minus infinity where a key is left out."""
+    products = q @ np.swapaxes(k, -1, -2)
+    shift = rule.shift
+    if shift is not None and rule.shift_type in (2, 3):
+        at = np.arange(k.shape[2]) + rule.starts[1]
+        far = np.abs(np.arange(q.shape[2])[:, None] + rule.starts[0] - at)
+        far = np.sqrt(far) if rule.shift_type == 3 else far  # noqa: PLR2004
+        shift = -shift.reshape(-1, q.shape[1], 1, 1) * far
+    elif shift is not None and shift.shape[-2] not in (1, q.shape[2]):
+        shift = shift[..., -q.shape[2] :, :]
+    if shift is not None:
+        products = products + (shift if rule.shift_type == 1 else shift / rule.scale)
+    scores = products * rule.scale
+    out = np.stack([_left_out(rule, (q.shape[2], k.shape[2]), b) for b in range(len(q))])[:, None]
+    if rule.mask is not None and rule.sparse in (0, 1):
+        mask = rule.mask != 0
+        while mask.ndim > 2 and mask.ndim < 4:  # noqa: PLR2004
+            mask = mask[:, None] if len(mask) == len(q) else mask[None]
+        out = out | mask[..., : scores.shape[2], : scores.shape[3]]
+    return np.where(out, -np.inf, scores)
+
+
+def _kept(rule: Scoring, shape: tuple[int, ...]) -> Any:
+    """What dropout multiplies probabilities by."""
+    if rule.drop is None or rule.keep == 1:
+        return 1.0
+    bits = np.unpackbits(rule.drop.ravel(), bitorder="little")[: math.prod(shape)]
+    return bits.reshape(shape) / np.float32(rule.keep)
+
+
+def _alike(kv: Array, q: Array) -> Array:
+    """Keys or values, repeated for groups of queries."""
+    return np.repeat(kv, q.shape[1] // max(kv.shape[1], 1), 1)
+
+
+def _attend(q: Array, k: Array, v: Array, rule: Scoring) -> tuple[Array, Array, Array]:
+    """The result, and each row's largest score and its sum of exponentials."""
+    scores = _scores(q, _alike(k, q), rule)
+    top = scores.max(-1, keepdims=True, initial=-np.inf)
+    total = np.exp(scores - np.where(np.isfinite(top), top, 0)).sum(-1, keepdims=True)
+    probabilities = softmax(scores)
+    return (probabilities * _kept(rule, scores.shape)) @ _alike(v, q), top, total
+
+
+def _grouped(gradient: Array, kv: Array) -> Array:
+    """The gradient of `_alike`."""
+    shape = (kv.shape[0], kv.shape[1], -1, *gradient.shape[2:])
+    return gradient.reshape(shape).sum(2)
+
+
+def _gradient(q: Array, k: Array, v: Array, dy: Array, rule: Scoring) -> list[Array]:
+    keys, values = _alike(k, q), _alike(v, q)
+    probabilities = softmax(_scores(q, keys, rule))
+    kept = _kept(rule, probabilities.shape)
+    inner = dy @ np.swapaxes(values, -1, -2) * kept
+    slope = probabilities * (inner - (inner * probabilities).sum(-1, keepdims=True))
+    dk = np.swapaxes(slope, -1, -2) @ q * rule.scale
+    dv = np.swapaxes(probabilities * kept, -1, -2) @ dy
+    shift = slope * (rule.scale if rule.shift_type == 1 else 1)
+    if rule.shift is not None and rule.shift.ndim == slope.ndim:
+        thin = tuple(a for a in range(4) if rule.shift.shape[a] == 1 != slope.shape[a])
+        shift = shift.sum(thin, keepdims=True)
+    return [slope @ keys * rule.scale, _grouped(dk, k), _grouped(dv, v), shift]
+
+
+def _sequences(ends: Sequence[int] | None, length: int) -> list[slice]:
+    """The sequences that end where cumulative lengths say, all elements in a trial."""
+    ends = list(ends or (length,))
+    return [slice(a, b) for a, b in zip([0, *ends], ends)]  # noqa: B905  # one fewer
+
+
+def _one(x: Array, part: slice) -> Array:
+    """A sequence of a tensor in the layout TND, as a batch of one."""
+    return np.moveaxis(x[part], 0, 1)[None]
+
+
+def attention(
+    tensors: Sequence[Array], heads: int, layout: str, rule: Scoring, ends: Any = (None, None)
+) -> tuple[Array, ...]:
+    """Attention of queries, keys and values.
+
+    Returns:
+        The largest score of each row and its sum of exponentials, eight times each; nothing for
+        the probabilities, which are not kept; and the result.
+    """
+    q, k, v = tensors
+    if layout == "TND":
+        rows = zip(_sequences(ends[0], len(q)), _sequences(ends[1], len(k)), strict=True)
+        found = [_attend(_one(q, a), _one(k, b), _one(v, b), rule) for a, b in rows]
+        joined = [
+            np.concatenate([np.moveaxis(p[0], 0, 1) for p in x]) for x in zip(*found, strict=True)
+        ]
+        return *(np.repeat(x, _STATISTICS, -1) for x in joined[1:]), None, joined[0]
+    one = _heads(q, layout, heads)
+    few = k.shape[-1] * heads // max(q.shape[-1], 1) if layout in ("BSH", "SBH") else heads
+    y, top, total = _attend(one, _heads(k, layout, few), _heads(v, layout, few), rule)
+    spread = (np.repeat(x, _STATISTICS, -1) for x in (top, total))
+    return *spread, None, _joined(y, layout)
+
+
+def attention_gradient(
+    tensors: Sequence[Array], heads: int, layout: str, rule: Scoring, ends: Any = (None, None)
+) -> tuple[Array, ...]:
+    """The gradients of `attention` by queries, keys, values and the shift, if there is one."""
+    q, k, v, dy = tensors
+    if layout == "TND":
+        rows = zip(_sequences(ends[0], len(q)), _sequences(ends[1], len(k)), strict=True)
+        found = [_gradient(_one(q, a), _one(k, b), _one(v, b), _one(dy, a), rule) for a, b in rows]
+        parts = [*zip(*found, strict=True)][:3]
+        return *(np.concatenate([np.moveaxis(p[0], 0, 1) for p in x]) for x in parts), None
+    few = k.shape[-1] * heads // max(q.shape[-1], 1) if layout in ("BSH", "SBH") else heads
+    counts = (heads, few, few, heads)
+    split = [_heads(x, layout, n) for x, n in zip(tensors, counts, strict=True)]
+    *made, shift = _gradient(split[0], split[1], split[2], split[3], rule)
+    return *(_joined(x, layout) for x in made), None if rule.shift is None else shift
+
+
+def page_rows(cache: Array, table: Array, heads: int) -> Array:
+    """The rows of a cache in pages, ``(pages, rows, heads * elements)``, that a table names.
+
+    A cache of four axes has the heads before the rows.
+    """
+    pages = cache[np.maximum(table, 0)]
+    if len(cache.shape[1:-1]) > 1:
+        return np.moveaxis(pages, 2, 3).reshape(len(table), -1, heads, cache.shape[-1])
+    return pages.reshape(len(table), -1, heads, cache.shape[-1] // heads)
+
+
+def inferred_attention(  # as CANN's operators
+    tensors: Sequence[Any],
+    heads: int,
+    kv_heads: int,
+    layout: str,
+    rule: Scoring,
+    lengths: tuple[Any, Any] = (None, None),
+    table: Array = None,
+) -> tuple[Array, Array]:
+    """Attention of inference, and the logarithm of each row's sum of exponentials.
+
+    Lengths are those of each batch, one for all, or cumulative with the layout TND. Keys and values
+    are tensors, or lists of one tensor, or of one a batch; with a table they are pages.
+    """
+    q, k, v = (x[0] if isinstance(x, list) and len(x) == 1 else x for x in tensors)
+    kv_heads = kv_heads or heads
+    if layout == "TND" and table is None:
+        top, total, _, y = attention((q, k, v), heads, layout, rule, lengths)
+        return y, (top + np.log(total))[..., :1]
+    if layout == "TND":
+        raise NotImplementedError("inputLayout TND with a block table is not computed")
+    if layout not in ("BSH", "BSND", "BNSD"):
+        raise NotImplementedError(f"inputLayout {layout} is not computed")
+    queries = _heads(q, layout, heads)
+    made, lses = [], []
+    for b in range(len(queries)):
+        one = queries[b : b + 1]
+        if table is not None:
+            pair = [np.moveaxis(page_rows(x, table[b : b + 1], kv_heads), 1, 2) for x in (k, v)]
+        else:
+            pair = [
+                _heads(x[b] if isinstance(x, list) else x[b : b + 1], layout, kv_heads)
+                for x in (k, v)
+            ]
+        used = [_length(each, b) for each in lengths]
+        part = [one[:, :, : used[0]], *(x[:, :, : used[1]] for x in pair)]
+        mine = rule._replace(shift=_batch(rule.shift, b), mask=_batch(rule.mask, b))
+        y, top, total = _attend(part[0], part[1], part[2], mine)
+        rest = one.shape[2] - y.shape[2]
+        made.append(np.pad(y, [(0, 0), (0, 0), (0, rest), (0, 0)]))
+        lse = np.where(total > 0, top + np.log(total), np.inf)
+        lses.append(np.pad(lse, [(0, 0), (0, 0), (0, rest), (0, 0)], constant_values=np.inf))
+    return _joined(np.concatenate(made), layout), np.concatenate(lses)
+
+
+def _length(lengths: Any, batch: int) -> int | None:
+    if lengths is None or len(lengths) == 0:
+        return None
+    return int(lengths[batch if len(lengths) > 1 else 0]) or None
+
+
+def _batch(x: Array, batch: int) -> Array:
+    """The part of a shift or mask for a batch, if it has one for each."""
+    if x is None or x.ndim < 3 or len(x) == 1:  # noqa: PLR2004
+        return x
+    return x[batch : batch + 1]
+
+
+def masked_softmax(x: Array, mask: Array, scale: float, triangle: bool) -> Array:
+    """Probabilities of scaled scores without the masked ones."""
+    if triangle:
+        mask = np.triu(np.ones(x.shape[-2:], bool), 1)
+    scores = x * np.float32(scale)
+    return softmax(scores if mask is None else np.where(mask != 0, -10000.0, scores))

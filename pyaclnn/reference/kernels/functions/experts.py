@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Mixtures of experts, products of groups, rotary positions and optimizers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pyaclnn.reference.kernels.functions.attention import without
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = [
+    "adam_step",
+    "combined",
+    "expert_order",
+    "grouped_product",
+    "like",
+    "rotated",
+    "rotation",
+]
+
+Array = Any
+
+
+def rotation(x: Array, mode: int) -> Array:
+    """The partner of each element in a rotary embedding: by halves, pairs or quarters."""
+    if mode == 1:
+        return np.stack([-x[..., 1::2], x[..., ::2]], -1).reshape(x.shape)
+    parts = np.split(x, 4 if mode == 2 else 2, -1)  # noqa: PLR2004
+    pairs = zip(parts[::2], parts[1::2], strict=True)
+    return np.concatenate([part for a, b in pairs for part in (-b, a)], -1)
+
+
+def rotated(x: Array, cos: Array, sin: Array, mode: Any) -> Array:
+    """A rotary embedding: modes 0 half, 1 interleave, 2 quarter, 3 interleave to halves."""
+    mode = {"half": 0, "interleave": 1, "quarter": 2, "interleave-half": 3}.get(mode, mode) or 0
+    if mode == 3:  # noqa: PLR2004
+        x, mode = np.concatenate([x[..., ::2], x[..., 1::2]], -1), 0
+    return x * cos + rotation(x, mode) * sin
+
+
+def like(gradient: Array, shape: Sequence[int]) -> Array:
+    """A gradient summed over the axes that were broadcast."""
+    axes = tuple(i for i, n in enumerate(shape) if n == 1 != gradient.shape[i])
+    return gradient.sum(axes, keepdims=True)
+
+
+def adam_step(
+    state: tuple[Array, Array, Array, Array],
+    gradient: Array,
+    powers: tuple[float, float],
+    rates: tuple[float, float, float, float, float],
+    maximize: bool = False,
+) -> tuple[Array, ...]:
+    """A step of AdamW on variables, two moments and the largest second one, or None for it.
+
+    Powers are those of the decays at this step; rates are the learning rate, the two decays, the
+    decay of the weights, and epsilon.
+    """
+    variable, first, second, largest = state
+    rate, beta1, beta2, decay, epsilon = rates
+    gradient = -gradient if maximize else gradient
+    first = beta1 * first + (1 - beta1) * gradient
+    second = beta2 * second + (1 - beta2) * gradient * gradient
+    largest = None if largest is None else np.maximum(largest, second)
+    spread = np.sqrt((second if largest is None else largest) / (1 - powers[1])) + epsilon
+    variable = variable * (1 - rate * decay) - rate * first / (1 - powers[0]) / spread
+    return variable, first, second, largest
+
+
+def expert_order(experts: Array) -> tuple[Array, Array]:
+    """The stable order of tokens by their experts, and where each of them goes."""
+    order = np.argsort(experts.reshape(-1), kind="stable")
+    return order, np.argsort(order, kind="stable")
+
+
+def combined(tokens: Array, places: Array, weights: Array, results: Array) -> Array:
+    """Tokens from their places, weighted and summed for each row of a result."""
+    rows = tokens[np.clip(places, 0, len(tokens) - 1)].reshape(len(results), -1, tokens.shape[-1])
+    shares = 1 if weights is None else weights.reshape(len(results), -1, 1)
+    return (rows * shares).sum(1)
+
+
+def grouped_product(
+    x: Sequence[Array],
+    weight: Sequence[Array],
+    bias: Sequence[Array] | None,
+    groups: Any,
+    results: Sequence[Array],
+    counts: bool = False,
+    axis: int = 0,
+    **absent: Any,
+) -> list[Array]:
+    """Products of rows of tokens with the matrix of their group.
+
+    Groups end where cumulative numbers say, or have as many rows as they count.
+    """
+    without(**{name: value or None for name, value in absent.items()})
+    if axis not in (-1, 0):
+        raise NotImplementedError(f"groupType {axis} is not computed")
+    matrices = list(weight[0]) if len(weight) == 1 and weight[0].ndim == 3 else list(weight)  # noqa: PLR2004
+    biases: list[Any] = list(bias or [None] * len(matrices))
+    biases = list(biases[0]) if len(biases) == 1 < len(matrices) else biases
+    parts = list(x)
+    if len(x) == 1 and len(matrices) > 1:
+        ends = np.cumsum(groups) if counts else np.asarray(groups)
+        parts = np.split(x[0], ends[:-1])
+        parts[-1] = parts[-1][: int(ends[-1] - (ends[-2] if len(ends) > 1 else 0))]
+    rows = zip(parts, matrices, biases, strict=True)
+    made = [a @ m if b is None else a @ m + b for a, m, b in rows]
+    if len(results) == len(made) > 1:
+        return made
+    whole = np.concatenate(made)
+    rest = len(results[0]) - len(whole)
+    return [np.pad(whole, [(0, rest), (0, 0)])]

@@ -74,6 +74,7 @@ _LIBRARY_OF = {
     "graph/": "ge",
     "hccl/": "collectives",
     "hcomm": "hcomm",
+    "mspti/": "mspti",
     "mstx/": "inline",
     "profiling/": "tasks",
     "runtime/": "tasks",

@@ -32,6 +32,7 @@ __all__ = [
 LIBRARIES = (
     *("runtime", "base", "packages", "graph", "tasks", "ge", "collectives", "msprofiler"),
     *("ascend_dump", "acl_tdt_channel", "acl_tdt_queue", "hcomm", "acl_cblas", "acl_retr"),
+    "mspti",
 )
 """The kinds of library that the simulated NPU has, but for that of operators."""
 _TOGETHER = {"runtime": ("runtime", "graph"), "base": ("base", "packages")}

@@ -191,3 +191,57 @@ def test_the_end_of_a_program_is_clean_but_for_what_torch_npu_keeps(
     )
     assert done.returncode == status, done.stderr
     assert ("simulated NPU: [alive-at-finalize]" in done.stderr) == (status != 0)
+
+
+_AFTER_AN_ERROR = """
+import torch, torch_npu
+print(torch_npu.npu.utils._is_gte_cann_version("9.0.0"))
+x, index = torch.ones(4, 8).npu(), torch.tensor([0, 9]).npu()
+chosen = x.index_select(0, index)
+for _ in range(2):
+    try:
+        chosen.cpu()
+    except RuntimeError as error:
+        print("element 9; it must be in [0, 3]" in str(error), "aclnnIndexSelect" in str(error))
+print(torch.ones(4).pin_memory().is_pinned())
+"""
+
+
+@pytest.mark.usefixtures("torch_npu")
+def test_an_error_of_the_data_is_named_by_every_later_error() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", _AFTER_AN_ERROR],
+        env=settings(PYACLNN_MOCK_CANN="9.1"),
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+        check=False,
+    )
+    assert done.stdout.endswith("True\nTrue True\nTrue True\nTrue\n"), done.stderr
+    assert "[kernel-failed] a kernel fails on the data that it was given" in done.stderr
+
+
+_WITHOUT_A_KERNEL = """
+import torch, torch_npu
+torch.npu.config.allow_internal_format = True
+x = torch.randn(3, 3, 4, 4).half().npu()
+try:
+    torch_npu.npu_format_cast(x, 4).cpu()
+    torch.npu.synchronize()
+except RuntimeError as error:
+    print("has no kernel for the single operator Identity" in str(error))
+"""
+
+
+@pytest.mark.usefixtures("torch_npu")
+@pytest.mark.parametrize("queue", ["0", "1"])
+def test_a_single_operator_without_kernel_is_an_error_of_python(queue: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", _WITHOUT_A_KERNEL],
+        env=settings(PYACLNN_MOCK_CANN="8.1", TASK_QUEUE_ENABLE=queue),
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+        check=False,
+    )
+    assert (done.returncode, done.stdout[-5:]) == (0, "True\n"), done.stderr

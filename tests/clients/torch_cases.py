@@ -306,6 +306,13 @@ def wrong_memory_given_back(device: str) -> Results:
     return {"normed": normed}
 
 
+def layer_norm_under_the_profiler(device: str) -> Results:
+    with torch.profiler.profile() as profile:
+        out = torch.nn.functional.layer_norm(_random(ROWS, WIDTH).to(device), (WIDTH,))
+    assert profile.events()
+    return {"out": out}
+
+
 def _recurrent(module: torch.nn.Module, device: str) -> Results:
     module = module.to(device)
     found = _backward(lambda x: module(x)[0], device, _random(3, 2, 4))

@@ -191,3 +191,10 @@ def test_options_of_the_compiler_are_kept(
 
 def test_what_leads_to_the_simulated_npu_has_no_name_of_cann_s() -> None:
     assert [n for n in read_library(simulator()).exports if not n.startswith("mock_")] == []
+
+
+def test_the_profiler_of_kernels_refuses(programs: Programs) -> None:
+    done = programs.python(
+        f"import ctypes; print(ctypes.CDLL('{libdir()}/libmspti.so').msptiSubscribe(0, 0, 0))"
+    )
+    assert done.stdout == "999001\n", done.stderr

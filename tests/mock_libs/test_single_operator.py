@@ -234,6 +234,10 @@ CASES: list[tuple[str, list[Any], dict[str, Any], list[Any]]] = [
         np.pad(X, ((0, 14), (0, 13)))[None, None]]),
     ("TransData", [np.pad(X, ((0, 14), (0, 13)))[None, None]], {
         "src_format": "FRACTAL_NZ", "dst_format": "ND"}, [X]),
+    ("TransData", [X.reshape(1, 6, 1, 1)], {"src_format": "NCHW", "dst_format": "NC1HWC0"}, [
+        np.pad(X.ravel(), (0, 10)).reshape(1, 1, 1, 1, 16)]),
+    ("TransData", [np.pad(X.ravel(), (0, 10)).reshape(1, 1, 1, 1, 16)], {
+        "src_format": "NC1HWC0", "dst_format": "NCHW"}, [X.reshape(1, 6, 1, 1)]),
 ]  # fmt: skip
 
 
@@ -264,9 +268,11 @@ class TestExecution:
         assert "no kernel for the single operator NonMaxSuppressionV7" in npu.message()
 
     def test_attributes_that_do_not_fit_stop_nothing(self) -> None:
-        status, _ = execute("TransData", [X], [zeros(2, 3)], src_format="ND", dst_format="NC1HWC0")
+        status, _ = execute(
+            "TransData", [X], [zeros(2, 3)], src_format="ND", dst_format="FRACTAL_Z"
+        )
         assert status == 999001
-        assert "NC1HWC0" in npu.message()
+        assert "FRACTAL_Z" in npu.message()
         assert lib.aclrtSynchronizeStream(NULL) == 0
 
     def test_an_index_outside_is_an_error_of_the_data(self) -> None:

@@ -28,6 +28,8 @@ from pyaclnn.mock.protocol.values import BoolArray, FloatArray, IntArray, Tensor
 from pyaclnn.reference.kernels.kernel import KernelLimitError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
     from pyaclnn.mock.operators.operator import Setting
@@ -35,6 +37,10 @@ if TYPE_CHECKING:
     from pyaclnn.mock.protocol.values import Call, Tensor, Value
 
 __all__ = ["find_single_operator"]
+
+
+_TRIED = 1 << 16
+"""Most elements of tensors with which phase 1 tries a kernel."""
 
 
 def find_single_operator(call: Call) -> Operator[Any]:
@@ -46,29 +52,26 @@ def find_single_operator(call: Call) -> Operator[Any]:
     kind = call.operator.partition(":")[2]
     names = [*call.arguments]
 
-    def check(_given: dict[str, Value], _setting: Setting) -> Plan:
+    def check(given: dict[str, Value], _setting: Setting) -> Plan:
+        """Try the kernel with zeros, if these are few: its limits are refused, not its data."""
         if graph_function(kind) is None:
             raise RefusalError(Status.MOCK_NOT_IMPLEMENTED, _no_kernel(kind))
+        try:
+            if sum(tensor.size for tensor in call.tensors) <= _TRIED:
+                _computed(kind, given, lambda _, tensor: _empty(tensor))
+        except KernelLimitError as limit:
+            raise RefusalError(Status.MOCK_NOT_IMPLEMENTED, str(limit)) from limit
+        except DeviceMemoryError:
+            pass
         return Plan(launch=Launch.KERNELS)
 
     def run(given: dict[str, Value], _setting: Setting, memory: DeviceMemory) -> None:
-        function = graph_function(kind)
-        assert function is not None  # noqa: S101  # phase 1 has accepted it
-        outputs = [item for item in _tensors(given["outputs"]) if item is not None]
-        try:
-            found = function(
-                _inputs(given, memory),
-                {name[1:]: _plain(value) for name, value in given.items() if name[0] == "@"},
-                [_empty(output) for output in outputs],
-            )
-            pairs = zip(outputs, found, strict=True)
-            results = [(output, _fitting(output, result)) for output, result in pairs]
-        except (ValueError, IndexError) as error:
-            raise DeviceMemoryError(text_of(error)) from error
-        except (TypeError, KeyError, NotImplementedError) as error:
-            text = f"{_no_kernel(kind)} ({type(error).__name__}: {text_of(error)})"
-            raise KernelLimitError(text) from error
-        for place, (output, result) in enumerate(results):
+        def readable(name: str, tensor: Tensor) -> NDArray[Any]:
+            array: NDArray[Any] = memory.view(name, tensor).view()
+            array.flags.writeable = False
+            return array
+
+        for place, (output, result) in enumerate(_computed(kind, given, readable)):
             memory.view(f"outputs[{place}]", output)[...] = result
 
     return Operator(
@@ -91,23 +94,53 @@ def _no_kernel(kind: str) -> str:
     )
 
 
+def _computed(
+    kind: str, given: dict[str, Value], array_of: Callable[[str, Tensor], NDArray[Any]]
+) -> list[tuple[Tensor, NDArray[Any]]]:
+    """Return each output with its result.
+
+    Raises:
+        DeviceMemoryError: The data are none that the operator takes.
+        KernelLimitError: The arguments are none that the kernel takes.
+    """
+    function = graph_function(kind)
+    assert function is not None  # noqa: S101  # phase 1 has accepted it
+    outputs = [item for item in _tensors(given["outputs"]) if item is not None]
+    try:
+        empty = [_empty(output) for output in outputs]
+        found = function(_inputs(given, array_of), _attributes(given, outputs), empty)
+        pairs = zip(outputs, found, strict=True)
+        return [(output, _fitting(output, result)) for output, result in pairs]
+    except (ValueError, IndexError) as error:
+        raise DeviceMemoryError(text_of(error)) from error
+    except (TypeError, KeyError, NotImplementedError) as error:
+        text = f"{_no_kernel(kind)} ({type(error).__name__}: {text_of(error)})"
+        raise KernelLimitError(text) from error
+
+
 def _tensors(value: Value) -> tuple[Tensor | None, ...]:
     return value.items if isinstance(value, TensorList) else ()
 
 
-def _inputs(given: dict[str, Value], memory: DeviceMemory) -> list[Any]:
+def _inputs(given: dict[str, Value], array_of: Callable[[str, Tensor], NDArray[Any]]) -> list[Any]:
     """Return each input's array, one on the host as its numbers, and None for an absent one."""
     found: list[Any] = []
     for place, tensor in enumerate(_tensors(given["inputs"])):
         if tensor is not None:
-            array = memory.view(f"inputs[{place}]", tensor).view()
-            array.flags.writeable = False
-            found.append(array)
+            found.append(array_of(f"inputs[{place}]", tensor))
         else:
             found.append(_plain(given.get(f"#{place}")))
     while found and found[-1] is None:
         found.pop()
     return found
+
+
+def _attributes(given: dict[str, Value], outputs: list[Tensor]) -> dict[str, Any]:
+    """Return the attributes, and ``formats`` of the first input and the first output."""
+    first = (next(filter(None, _tensors(given["inputs"])), None), *outputs)[:2]
+    formats = tuple(tensor.format_name for tensor in first if tensor is not None)
+    attributes = {name[1:]: _plain(value) for name, value in given.items() if name[0] == "@"}
+    return {**attributes, "formats": formats}
 
 
 def _plain(value: Value | None) -> Any:
@@ -122,5 +155,5 @@ def _fitting(tensor: Tensor, result: Any) -> NDArray[Any]:
     """Return a result in the type and shape of its tensor, of which only the shape may differ."""
     array = np.asarray(result)
     if array.size != tensor.size:
-        raise ValueError(f"an output of {tensor.dims} gets a result of {array.shape}")
+        raise NotImplementedError(f"an output of {tensor.dims} gets a result of {array.shape}")
     return array.astype(numpy_dtype(tensor.data_type)).reshape(tensor.dims)

@@ -61,16 +61,26 @@ def singular_values(x: Array, full: bool, vectors: bool, outputs: list[Array]) -
 
 
 def relaid(x: Array, source: str, target: str, out: Array) -> Array:
-    """Return a tensor in another format: one of rows and columns, or FRACTAL_NZ.
+    """Return a tensor in another format: dense, FRACTAL_NZ, or NC1HWC0.
 
     Raises:
         NotImplementedError: Another format is asked for.
     """
-    plain = ("ND", "NCHW")
+    plain = ("ND", "NCHW", "NCDHW")
+    if source == target or {source, target} <= {*plain}:
+        return x
     if source in plain and target == "FRACTAL_NZ":
         return _fractal(x, out.shape[-1])
     if source == "FRACTAL_NZ" and target in plain:
         return _dense(x, *out.shape[-2:])
+    if source in plain and target == "NC1HWC0":
+        batch, blocks, height, width, block = out.shape
+        padded = np.zeros((batch, blocks * block, height, width), x.dtype)
+        padded[:, : x.shape[1]] = x
+        return np.moveaxis(padded.reshape(batch, blocks, block, height, width), 2, -1)
+    if source == "NC1HWC0" and target in plain:
+        channels = np.moveaxis(x, -1, 2).reshape(x.shape[0], -1, *x.shape[2:4])
+        return channels[:, : out.shape[1]]
     raise NotImplementedError(f"a tensor of format {source} as {target}")
 
 

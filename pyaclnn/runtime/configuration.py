@@ -13,6 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 from urllib.parse import unquote, urlsplit
 
+from pyaclnn.base.files import read_text
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -20,7 +22,8 @@ if TYPE_CHECKING:
 
 __all__ = ["configuration", "show_config", "version_line"]
 
-_VARIABLES: Final = ("PYACLNN_", "ASCEND_", "ACLNN_", "ACL_", "LD_LIBRARY_PATH", "DISABLE_L2_CACHE")
+_VARIABLES: Final = ("PYACLNN_", "ASCEND_", "ACLNN_", "ACL_", "ATB_", "HCCL_", "LD_LIBRARY_PATH",
+                     "PYTHONPATH", "DISABLE_L2_CACHE")  # fmt: skip
 """Beginnings of the names of the variables that CANN and this package read."""
 
 _PACKAGES: Final = (
@@ -36,6 +39,7 @@ _PACKAGES: Final = (
     "torch_npu",
 )
 _WIDTH: Final = 12
+_IN_CONTAINERS: Final = (".dockerenv", "run/.containerenv")
 
 
 def version_line() -> str:
@@ -78,7 +82,7 @@ def configuration(*, load: bool) -> str:
     Returns:
         Lines of a name and a value.
     """
-    lines = [*_versions(), *_variables(), *_backend(load=load), *_residents()]
+    lines = [*_versions(), *_machine(), *_variables(), *_backend(load=load), *_residents()]
     text = "".join(f"{name:{_WIDTH}}  {value}\n" for name, value in lines)
     home = str(Path.home()) if os.environ.get("HOME") else ""
     return text.replace(f"{home}/", "~/") if len(home) > 1 else text
@@ -113,6 +117,29 @@ def _versions() -> Iterator[tuple[str, str]]:
         known = _version_of(name)
         if known:
             yield name, known
+
+
+def _machine(root: Path = Path("/")) -> Iterator[tuple[str, str]]:
+    """Yield what the machine has besides Python: container, driver and firmware.
+
+    Source: CANN: the driver's install.sh writes these files.
+    """
+    inside = any((root / name).exists() for name in _IN_CONTAINERS)
+    yield "container", "yes" if inside else "no"
+    named = _setting(root / "etc/ascend_install.info", "Driver_Install_Path_Param")
+    folder = root / (named or "usr/local/Ascend").lstrip("/")
+    for name in ("driver", "firmware"):
+        found = _setting(folder / name / "version.info", "Version")
+        yield name, found or f"no version in {folder / name / 'version.info'}"
+
+
+def _setting(path: Path, name: str) -> str:
+    try:
+        lines = read_text(path, "a file of the driver", errors="replace").splitlines()
+    except OSError:
+        return ""
+    pairs = (line.partition("=") for line in lines)
+    return next((value.strip() for key, _, value in pairs if key.strip() == name), "")
 
 
 def _version_of(package: str) -> str:

@@ -8,6 +8,7 @@ import platform
 import re
 import sys
 from importlib.metadata import version
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -17,6 +18,9 @@ from pyaclnn.reference.kernels.aten import CAUTION, KERNELS
 from pyaclnn.runtime import configuration
 
 from .commands import pyaclnn, run, silent_environment
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 def test_the_version_is_a_line_with_what_belongs_to_it() -> None:
@@ -50,6 +54,25 @@ def test_the_commit_is_what_the_installation_knows(
 
     monkeypatch.setattr(configuration, "distribution", lambda _: Installed)
     assert configuration.commit() == expected
+
+
+@pytest.mark.parametrize("folder", ["usr/local/Ascend", "opt/npu"])
+def test_driver_and_firmware_are_named_where_their_installer_put_them(
+    folder: str, tmp_path: Path
+) -> None:
+    for name, text in (("driver", "Version=25.2.0\n"), ("firmware", "Version = 7.7.0\n")):
+        (tmp_path / folder / name).mkdir(parents=True)
+        (tmp_path / folder / name / "version.info").write_text(text)
+    if folder.startswith("opt"):
+        (tmp_path / "etc").mkdir()
+        noted = f"UserName=HwHiAiUser\nDriver_Install_Path_Param=/{folder}\n"
+        (tmp_path / "etc/ascend_install.info").write_text(noted)
+        (tmp_path / ".dockerenv").touch()
+    assert dict(configuration._machine(tmp_path)) == {
+        "container": "yes" if folder.startswith("opt") else "no",
+        "driver": "25.2.0",
+        "firmware": "7.7.0",
+    }
 
 
 def test_env_prints_one_block() -> None:

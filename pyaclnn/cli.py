@@ -22,7 +22,7 @@ from pyaclnn.base.suggestions import Parser
 from pyaclnn.base.toml import read_toml
 from pyaclnn.facts.releases import DEFAULT, RELEASES, VARIABLE, ReleaseError
 from pyaclnn.health import arguments as health
-from pyaclnn.mock.control import contract_command, functions
+from pyaclnn.mock.control import contract_command, functions, kernels
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -217,6 +217,7 @@ def _add_mock(commands: _Commands) -> None:
             _add_release(part)
     contract_command.add_to(parts)
     _add_release(functions.add_to(parts))
+    _add_release(kernels.add_to(parts))
     run = parts.add_parser(
         "run",
         help="run any program on the simulated NPU",

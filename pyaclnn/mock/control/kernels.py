@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Operators of a release and what computes each: ``pyaclnn mock kernels``."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from pyaclnn.facts.releases import simulated
+
+if TYPE_CHECKING:
+    import argparse
+    from typing import TypeAlias
+
+    # The type has no public name.
+    _Parts: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"  # noqa: SLF001
+
+__all__ = ["SOURCES", "Computed", "add_to", "kernels"]
+
+SOURCES: Final = ("yours", "numpy", "torch", "none")
+"""What computes an operator: a kernel of the user, of NumPy or of PyTorch, or nothing."""
+_GROUP: Final = "it exchanges data between devices"
+_UNWRITTEN: Final = "no kernel is written; PYACLNN_MOCK_OPERATORS names files of your own"
+
+
+class Computed(NamedTuple):
+    """An operator.
+
+    Attributes:
+        operator: Its C name.
+        kernel: One of `SOURCES`.
+        why: With ``none``, why.
+    """
+
+    operator: str
+    kernel: str
+    why: str = ""
+
+
+def kernels(release: str) -> list[Computed]:
+    """Return what computes each operator of a release.
+
+    Args:
+        release: The release, such as ``9.1``.
+    """
+    # Slow to load: no other command needs them.
+    from pyaclnn.facts.operators.catalogue import catalogue  # noqa: PLC0415
+    from pyaclnn.mock.operators.finding import computes  # noqa: PLC0415
+    from pyaclnn.reference import Strength, implementation  # noqa: PLC0415
+
+    made = []
+    for name, entry in catalogue().items():
+        if not entry.is_in(release):
+            continue
+        found = implementation(name)
+        if found is None or found.strength is Strength.ATEN:
+            source = "yours" if computes(name, release) else "none" if found is None else "torch"
+        else:
+            source = "numpy"
+        groups = any(p.kind == "s" and p.name.startswith("group") for p in entry.parameters)
+        why = (_GROUP if groups else _UNWRITTEN) if source == "none" else ""
+        made.append(Computed(name, source, why))
+    return made
+
+
+def add_to(parts: _Parts) -> argparse.ArgumentParser:
+    """Add the command to those of ``pyaclnn mock``.
+
+    Args:
+        parts: The result of ``add_subparsers`` of that command.
+    """
+    part = parts.add_parser(
+        "kernels",
+        help="list the operators of the release, and what computes each",
+        description="List every operator of the release and what computes it: numpy; torch, if "
+        "PyTorch is there and PYACLNN_MOCK_KERNELS=torch asks for it; yours, a kernel of a file "
+        "that PYACLNN_MOCK_OPERATORS names; or none, with the reason.",
+    )
+    part.add_argument("--kernel", choices=SOURCES, help="only those of one kind")
+    part.add_argument("--json", action="store_true", help="write JSON, with the number of each")
+    part.set_defaults(action=_list)
+    return part
+
+
+def _list(options: argparse.Namespace) -> int:
+    every = kernels(simulated().name)
+    counts = dict.fromkeys(SOURCES, 0) | Counter(each.kernel for each in every)
+    found = [each for each in every if options.kernel in {None, each.kernel}]
+    if options.json:
+        rows = [each._asdict() for each in found]
+        print(json.dumps({"counts": counts, "operators": rows}, indent=1))  # noqa: T201
+        return 0
+    width = max((len(each.operator) for each in found), default=0)
+    for each in found:
+        line = f"{each.operator:{width}}  {each.kernel:5}  {each.why}"
+        print(line.rstrip())  # noqa: T201
+    print("; ".join(f"{count} {source}" for source, count in counts.items()))  # noqa: T201
+    return 0

@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: Apache-2.0
+"""List of what computes each operator: its totals are those of the documents."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pyaclnn import cli
+from pyaclnn.mock.control.kernels import kernels
+
+PAGE = Path(__file__).parents[2] / "docs" / "how-to" / "pytorch.md"
+
+
+def counts(release: str) -> Counter[str]:
+    return Counter(each.kernel for each in kernels(release))
+
+
+def test_the_document_has_the_totals() -> None:
+    old, new = counts("8.1"), counts("9.1")
+    text = " ".join(PAGE.read_text(encoding="utf-8").split())
+    assert (
+        f"NumPy computes {old['numpy']} of the {old.total()} operators of CANN 8.1 and "
+        f"{new['numpy']} of the {new.total()} of 9.1, and `PYACLNN_MOCK_KERNELS=torch` "
+        f"{old['torch']} and {new['torch']} more"
+    ) in text
+
+
+@pytest.mark.parametrize("release", ["8.1", "9.1"])
+def test_most_operators_are_computed_without_pytorch(release: str) -> None:
+    assert counts(release)["numpy"] >= 420
+
+
+def test_an_operator_without_a_kernel_has_a_reason() -> None:
+    assert {bool(each.why) for each in kernels("9.1") if each.kernel == "none"} == {True}
+
+
+def test_the_command_writes_json(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["mock", "kernels", "--kernel", "none", "--cann", "8.1", "--json"]) == 0
+    found: Any = json.loads(capsys.readouterr().out)
+    assert found["counts"]["none"] == len(found["operators"]) == counts("8.1")["none"]
+    assert {row["kernel"] for row in found["operators"]} == {"none"}

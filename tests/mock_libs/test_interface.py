@@ -13,7 +13,8 @@ from pyaclnn.facts.interface import functions
 from pyaclnn.facts.releases import RELEASES, has
 from tests.architecture.c_graph import ROOT
 from tests.bindgen.complete import declarations
-from tests.releases import NEWEST
+
+from .raw_calls import HEAD, check
 
 if TYPE_CHECKING:
     from .programs import Programs
@@ -25,10 +26,10 @@ NULLS = [
 """A row: a function; the parameters whose NULL answers 100000; those whose 0 does. Sources: CANN:
 runtime aclrt_impl, acl_tdt_queue and acl_tdt_channel; ge acl_model."""
 
-# The number in place of a status says that there is no information.
+# The number in place of a status says that there is nothing.
 NO_STATUS = {
     f"aclrtGet{what}FromExceptionInfo" for what in ("TaskId", "StreamId", "ThreadId", "DeviceId")
-} | {"aclrtGetErrorCodeFromExceptionInfo"}
+} | {"aclrtGetErrorCodeFromExceptionInfo", "acltdtGetQueueRouteNum"}
 # Nothing to copy or to fill needs no memory, so that the function itself looks.
 BY_ITSELF = {
     *("aclrtMemcpy", "aclrtMemcpyAsync", "aclrtMemcpyAsyncWithCondition"),
@@ -43,31 +44,6 @@ def test_every_implemented_function_refuses_the_nulls_and_zeros_that_cann_refuse
     assert len(written) > 150
     missing = {name: known[name] - entry_points[name].required for name in sorted(written)}
     assert {name for name, those in missing.items() if those} == NO_STATUS | BY_ITSELF
-
-
-HEAD = """
-import pyaclnn
-pyaclnn.select_backend('mock')
-from pyaclnn import raw
-from pyaclnn.raw import ffi
-
-def pointer(kind):
-    return ffi.new(kind + ' *')
-
-def expect(status, *given):
-    found = [raw_call(*call) for call in given]
-    assert found == [status] * len(given), list(zip(given, found))
-
-def raw_call(name, *arguments):
-    return getattr(raw, name)(*arguments)
-
-N = raw.NULL
-"""
-
-
-def check(programs: Programs, code: str, release: str = NEWEST) -> None:
-    result = programs.python(HEAD + code, PYACLNN_MOCK_CANN=release)
-    assert result.returncode == 0, result.stderr
 
 
 @pytest.mark.parametrize("release", RELEASES)
@@ -300,93 +276,31 @@ assert seen == [('one', stream[0], 1), ('two', stream[0], 1), ('two', stream[0],
     )
 
 
-@pytest.mark.parametrize("release", RELEASES)
-def test_messages_pass_through_a_queue_in_order(release: str, programs: Programs) -> None:
+def test_several_functions_hear_of_a_failed_task(programs: Programs) -> None:
     check(
         programs,
         """
-import threading, time
-attr, number = raw.acltdtCreateQueueAttr(), pointer('uint32_t')
-name = ffi.new('char[]', b'work')
-expect(0, ('acltdtSetQueueAttr', attr, 0, 8, ffi.new('char **', name)))
-expect(0, ('acltdtSetQueueAttr', attr, 1, 4, ffi.new('uint32_t *', 3)))
-wrong = ((1, 8), (2, 4))
-expect(100000, *(('acltdtSetQueueAttr', attr, kind, size, number) for kind, size in wrong))
-size, depth = pointer('size_t'), pointer('uint32_t')
-expect(0, ('acltdtGetQueueAttr', attr, 1, 4, size, depth))
-assert (size[0], depth[0]) == (4, 3)
-expect(0, ('acltdtCreateQueue', attr, number))
-queue = number[0]
-expect(0, ('acltdtAttachQueue', queue, 0, number))
-assert number[0] == 7
-data = ffi.new('char[]', b'message 0')
-expect(207013, ('acltdtDequeueData', queue, data, 9, size, N, 0, 0))
-began = time.monotonic()
-expect(207013, ('acltdtDequeueData', queue, data, 9, size, N, 0, 50))
-assert time.monotonic() - began > 0.04
-for i in range(3):
-    data[8] = b'%d' % i
-    expect(0, ('acltdtEnqueueData', queue, data, 9, b'area', 4, 0, 0))
-expect(207014, ('acltdtEnqueueData', queue, data, 9, N, 0, 0, 0))
-expect(107000, ('acltdtEnqueueData', queue, data, 9, data, 97, 0, 0))
-expect(107000, ('acltdtDequeueData', queue, data, 8, size, N, 0, 0))
-area = ffi.new('char[8]')
-for i in range(3):
-    expect(0, ('acltdtDequeueData', queue, data, 10, size, area, 4, 0))
-    assert (ffi.buffer(data, size[0])[:], ffi.string(area)) == (b'message %d' % i, b'area')
-# A thread that waits gets what another one sends.
-buffer, found = pointer('acltdtBuf'), pointer('acltdtBuf')
-wait = ('acltdtDequeue', queue, found, 20_000)
-waiting = threading.Thread(target=expect, args=(0, wait), daemon=True)
-waiting.start()
-expect(0, ('acltdtAllocBuf', 16, 0, buffer))
-expect(0, ('acltdtEnqueue', queue, buffer[0], 0))
-waiting.join(20)
-assert found[0] == buffer[0]
-expect(0, ('acltdtFreeBuf', buffer[0]), ('acltdtDestroyQueue', queue))
-expect(107000, ('acltdtEnqueue', queue, buffer[0], 0), ('acltdtDestroyQueue', queue))
-expect(0, ('acltdtDestroyQueueAttr', attr))
-""",
-        release,
-    )
-
-
-@pytest.mark.parametrize("family", ["aclrt", "acltdt"])
-def test_buffers_share_their_memory_and_form_chains(family: str, programs: Programs) -> None:
-    check(
-        programs,
-        f"family = {family!r}\n"
-        """
-def call(name, *given): return (family + name, *given)
-def allocate(size):
-    place = pointer('acltdtBuf')
-    order = (place, size) if family == 'aclrt' else (size, 0, place)
-    expect(0, call('AllocBuf', *order))
-    return place[0]
-one, two = allocate(32), allocate(8)
-data, size = pointer('void *'), pointer('size_t')
-expect(0, call('GetBufData', one, data, size))
-assert size[0] == 32
-ffi.memmove(data[0], b'shared', 6)
-expect(0, call('SetBufDataLen', one, 6), call('GetBufDataLen', one, size))
-assert size[0] == 6
-expect(107000, call('SetBufDataLen', one, 33))
-copy = pointer('acltdtBuf')
-expect(0, call('SetBufUserData', one, b'mine', 4, 92), call('CopyBufRef', one, copy))
-expect(107000, call('SetBufUserData', one, b'mine', 4, 93))
-expect(0, call('FreeBuf', one))
-expect(107000, call('FreeBuf', one), call('GetBufData', one, data, size))
-expect(0, call('GetBufData', copy[0], data, size), call('GetBufDataLen', copy[0], size))
-assert ffi.buffer(data[0], size[0])[:] == b'shared'
-area = ffi.new('char[5]')
-expect(0, call('GetBufUserData', copy[0], area, 4, 92))
-assert ffi.string(area) == b'mine'
-number, found = pointer('uint32_t'), pointer('acltdtBuf')
-expect(0, call('AppendBufChain', copy[0], two), call('GetBufChainNum', copy[0], number))
-expect(0, call('GetBufFromChain', copy[0], 1, found))
-assert (number[0], found[0]) == (2, two)
-expect(107000, call('AppendBufChain', copy[0], two), call('GetBufFromChain', copy[0], 2, found))
-expect(0, call('FreeBuf', copy[0]))
-expect(107000, call('FreeBuf', two))  # it went with its chain
+import pyaclnn.mock
+seen = []
+def callback(word):
+    made = ffi.callback('void (*)(void *)', lambda info: seen.append(word))
+    return made, ffi.cast('aclrtExceptionInfoCallback', made)
+(one, first), (two, second), (three, third) = map(callback, ('one', 'two', 'three'))
+expect(107000, ('aclrtExceptionInfoCallbackUnregister', first))
+expect(0, *(('aclrtExceptionInfoCallbackRegister', f) for f in (first, second, first)))
+expect(0, ('aclrtSetExceptionInfoCallback', third))
+def fail():
+    seen.clear()
+    pyaclnn.mock.set_faults('aclrtMemsetAsync=async:507015')
+    raw.aclrtMemsetAsync(memory[0], 64, 0, 64, stream[0])
+    assert raw.aclrtSynchronizeStream(stream[0]) == 507015
+    pyaclnn.mock.set_faults('')
+    return sorted(seen)
+expect(0, ('aclrtSetDevice', 0))
+stream, memory = pointer('aclrtStream'), pointer('void *')
+expect(0, ('aclrtCreateStream', stream), ('aclrtMalloc', memory, 64, 0))
+assert fail() == ['one', 'three', 'two'], seen
+expect(0, ('aclrtExceptionInfoCallbackUnregister', second), ('aclrtSetExceptionInfoCallback', N))
+assert fail() == ['one'], seen
 """,
     )

@@ -162,6 +162,22 @@ aclError aclrtSetExceptionInfoCallback(aclrtExceptionInfoCallback callback)
     return ACL_SUCCESS;
 }
 
+aclError aclrtExceptionInfoCallbackRegister(aclrtExceptionInfoCallback callback)
+{
+    /* One that is registered stays where it is. */
+    return mock_exception_change(callback, callback) || mock_exception_change(NULL, callback)
+               ? ACL_SUCCESS
+               : mock_fail(ACL_ERROR_RT_INTERNAL_ERROR, "%d callbacks are registered already",
+                           MOCK_EXCEPTION_CALLBACKS - 1);
+}
+
+aclError aclrtExceptionInfoCallbackUnregister(aclrtExceptionInfoCallback callback)
+{
+    return mock_exception_change(callback, NULL)
+               ? ACL_SUCCESS
+               : mock_fail(ACL_ERROR_RT_PARAM_INVALID, "the callback is not registered");
+}
+
 uint32_t aclrtGetTaskIdFromExceptionInfo(const aclrtExceptionInfo *info)
 {
     return info == NULL ? UINT32_MAX : info->task;

@@ -21,11 +21,11 @@ void mock_enter(void)
 
 void mock_leave(void)
 {
-    aclrtExceptionInfoCallback callback;
+    struct mock_exception_callbacks callbacks;
     mock_advance_eagerly();
-    struct rtExceptionInfo *exceptions = mock_exception_take(&callback);
+    struct rtExceptionInfo *exceptions = mock_exception_take(&callbacks);
     mock_unlock();
-    mock_exception_deliver(exceptions, callback);
+    mock_exception_deliver(exceptions, &callbacks);
 }
 
 /* In a child, what another thread of the parent held would stay locked for ever. */

@@ -185,7 +185,7 @@ TABLE = Table(
 )
 V3_TENSORS = ("x", "gamma", "scale", "offset", "beta", "y", "rstd")
 V3_ROWS = tuple((x, g, s, o, b, y, F32) for x, g, b, s, o, y in ON_950)
-V3_UNCOMPUTED = tuple((*row[:5], HIF8, F32) for row in V3_ROWS)
+V3_UNKNOWN = tuple((*row[:5], y, F32) for row in V3_ROWS for y in (HIF8, INT4))
 V3 = Table(
     name="aclnnRmsNormQuantV3",
     kind=COMPOSITE,
@@ -217,7 +217,7 @@ V3 = Table(
     types=Types(
         V3_TENSORS,
         {P950: V3_ROWS},
-        unknown=V3_UNCOMPUTED,
+        unknown=V3_UNKNOWN,
         # A y of int32 is refused earlier: it has another shape.
         listed={P950: frozenset(dtype for row in V3_ROWS for dtype in (*row, I32))},
         code=INNER_NULL,
@@ -228,6 +228,7 @@ V3 = Table(
         *CASES,
         runs("no rstd", {"outputRstd": False, "rstd": None}),
         refused(999001, "HIFLOAT8", {"y": Changed(dtype=HIF8)}),
+        runs("INT4", {"y": Changed(dtype=INT4)}, computed=False),
         runs("multiplied", {"divMode": False, "scale": array([4], F16)}),
         Case(
             "four",

@@ -11,6 +11,7 @@ from pyaclnn.base.errors import InvalidArgumentError
 from pyaclnn.base.spelling import with_article
 from pyaclnn.facts.operators.operator import Build
 from pyaclnn.runtime.array import DeviceArray, phantom_of
+from pyaclnn.runtime.dlpack import is_foreign
 from pyaclnn.runtime.host import as_numpy
 from pyaclnn.runtime.shapes import overlap
 from pyaclnn.runtime.stream import require_stream
@@ -83,9 +84,9 @@ def refuse_array(operator: Operator, given: Mapping[str, Any], wrong: InvalidArg
     """
     name = str(wrong.argument)
     value = given[name]
-    if not isinstance(value, (np.ndarray, DeviceArray)) or not value.ndim:
+    if not (isinstance(value, np.ndarray) or is_foreign(value)) or not getattr(value, "ndim", 0):
         return
-    what = f"an array of {value.dtype} and shape {value.shape}"
+    what = f"an array of {value.dtype} and shape {tuple(value.shape)}"
     others = [t.name for t in operator.inputs if isinstance(given[t.name], _PLAIN)]
     hint = f"the order is {operator.name}({', '.join(operator.positional)})."
     if others:

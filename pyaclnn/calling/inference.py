@@ -109,7 +109,7 @@ def why_not(operator: str, given: Mapping[str, Any]) -> str:
     if not rule:
         described = by_c_name().get(operator)
         there = f"pyaclnn.{described.name}() makes its results itself; " if described else ""
-        return f"{there}no rule tells its shape"
+        return f"{there}no rule gives its shape"
     told = ", ".join(f"{name} {_in_short(given[name])}" for name in names)
     return f"its rule, {rule} of {', '.join(names)}, tells nothing of {told}"
 

@@ -191,13 +191,19 @@ def _capsule_of(value: SupportsDLPack, stream: int | None) -> object:
         return export()
 
 
-def _way_to_export(argument: str, value: object) -> str:
+def _way_to_export(argument: str, value: object) -> str | None:
     """Return the hint how a tensor that refuses to be exported becomes one that can be."""
     if getattr(value, "is_meta", False):
         return "a tensor on PyTorch's device 'meta' has no data: create it on the CPU."
     if "sparse" in str(getattr(value, "layout", "")):
         return f"make it dense: {argument}.to_dense()."
-    return "a tensor of PyTorch that requires a gradient is shared by .detach()."
+    if getattr(value, "is_nested", False):
+        return f"fill its rows to one length: {argument}.to_padded_tensor(0.0)."
+    if getattr(value, "is_quantized", False):
+        return f"compute its values: {argument}.dequantize()."
+    if getattr(value, "requires_grad", False):
+        return f"a tensor of PyTorch that requires a gradient is shared by {argument}.detach()."
+    return None
 
 
 def _dtype_of(tensor: _Tensor) -> np.dtype[Any] | None:

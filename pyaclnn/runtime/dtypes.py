@@ -134,17 +134,16 @@ def conversion_hint(
     is_known = native in _CONSTANTS
     name = wanted or (str(native) if is_known else "float32")
     dtype = _in_source(name)
+    is_torch = type(of).__module__.partition(".")[0] == "torch"
+    way = f"to(torch.{name})" if is_torch else f"astype({dtype})"
     if native.kind == "c" and not name.startswith("complex"):
-        return f"take a part of it: {argument}.real.astype({dtype})."
+        return f"take a part of it: {argument}.real.{way}."
     if native.kind in "US":
         return f"it holds text; if that is numbers, {argument}.astype({dtype}) reads them."
     if native.kind == "O":
         return "it holds Python objects, as of rows of different lengths: make these one."
     if native.kind in "mM":
         return "it holds times, which are no numbers until you choose a unit and an origin."
-    way = f"astype({dtype})"
-    if type(of).__module__.partition(".")[0] == "torch":
-        way = f"to(torch.{name})"
     return f"convert it: {argument}.{way}." if wanted or is_known else None
 
 

@@ -28,7 +28,10 @@ def test_running_statistics_and_results_are_written_in_place(torch: Any) -> None
     [
         ("sparse", "make it dense: x.to_dense()."),
         ("meta", "a tensor on PyTorch's device 'meta' has no data: create it on the CPU."),
-        ("grad", "a tensor of PyTorch that requires a gradient is shared by .detach()."),
+        ("grad", "a tensor of PyTorch that requires a gradient is shared by x.detach()."),
+        ("nested", "fill its rows to one length: x.to_padded_tensor(0.0)."),
+        ("quantized", "compute its values: x.dequantize()."),
+        ("complex", "take a part of it: x.real.to(torch.float32)."),
     ],
 )
 def test_a_tensor_that_cannot_be_shared_has_its_own_hint(torch: Any, kind: str, hint: str) -> None:
@@ -36,10 +39,19 @@ def test_a_tensor_that_cannot_be_shared_has_its_own_hint(torch: Any, kind: str, 
         "sparse": lambda: torch.ones(4, 3).to_sparse(),
         "meta": lambda: torch.ones(4, 3, device="meta"),
         "grad": lambda: torch.ones(4, 3, requires_grad=True),
+        "nested": lambda: torch.nested.nested_tensor([torch.ones(3), torch.ones(2)]),
+        "quantized": lambda: torch.quantize_per_tensor(torch.ones(4, 3), 0.1, 0, torch.qint8),
+        "complex": lambda: torch.ones(4, 3, dtype=torch.complex64),
     }
     with pytest.raises(InvalidArgumentError) as caught:
         ops.rms_norm(tensors[kind](), np.ones(3, np.float32))
     assert str(caught.value).endswith(f"\nHint: {hint}")
+
+
+def test_a_tensor_in_the_place_of_a_number_is_described_by_its_shape(torch: Any) -> None:
+    with pytest.raises(InvalidArgumentError, match="each other's place") as caught:
+        ops.rms_norm(torch.ones(4, 64), 1e-5, torch.ones(64))
+    assert "'epsilon' is an array of torch.float32 and shape (64,)" in str(caught.value)
 
 
 def test_statistics_are_required_when_not_training() -> None:

@@ -75,7 +75,7 @@ def test_a_rule_tells_a_result_or_nothing(case: str) -> None:
 @pytest.mark.parametrize(
     ("name", "given", "words"),
     [
-        ("aclnnTopk", {"self": X}, "no rule tells its shape"),
+        ("aclnnTopk", {"self": X}, "no rule gives its shape"),
         (
             "aclnnAdd",
             {"self": X, "other": Y},

@@ -43,11 +43,11 @@ def rows(kind: str) -> pytest.MarkDecorator:
 class Tensor:
     """Stand-in for a tensor of PyTorch, which is not installed everywhere."""
 
-    def __init__(self, array: NDArray[Any], refusal: str = "", layout: str = "") -> None:
+    def __init__(self, array: NDArray[Any], refusal: str = "", **attributes: object) -> None:
         """Hold an array; with a refusal, no export succeeds."""
         self._array = array
         self._refusal = refusal
-        self.layout = layout
+        vars(self).update(attributes)
 
     def __dlpack__(self, **_: object) -> object:
         """Export the array."""

@@ -15,12 +15,12 @@ from pyaclnn.facts.operators.types import TYPES, acl_name
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-__all__ = ["CATEGORIES", "category_of", "rank_fault", "scalar_fault", "takes_narrow"]
+__all__ = ["CATEGORIES", "category_of", "rank_fault", "scalar_fault", "type_name"]
 
 CATEGORIES: Final = "bifc"
 """Categories of data types, from bool over integers and floats to complex numbers."""
 _NOUNS: Final = {"b": "a bool", "i": "an integer", "f": "a real number", "c": "a number"}
-_AXES: Final = 8
+_RANKS: Final = frozenset(range(9))
 
 
 def _names(text: str) -> frozenset[str]:
@@ -45,13 +45,6 @@ _WHOLE: Final = _names("""
 """The scalars that may not have a fraction."""
 _COMPARING: Final = _names("EqScalar InplaceEqScalar InplaceNeScalar NeScalar")
 """The operators that promote real tensors to a complex scalar, because their result is a bool."""
-_NINE_AXES: Final = _names("InplaceRReluWithNoise RReluWithNoise")
-_NARROW: Final = _names("""
-    Abs Cast Cat Complex ConstantPadNd ConvTbc Convolution Im2col InplaceCopy InplaceTril
-    InplaceTriu InplaceZero Permute ReflectionPad1d ReflectionPad2d ReflectionPad3d Repeat
-    ReplicationPad1d ReplicationPad2d ReplicationPad3d Tril Triu
-""")
-"""The operators with a kernel here that take types without one: float8, float4, INT4, COMPLEX32."""
 
 
 def category_of(word: str) -> str:
@@ -66,27 +59,23 @@ def category_of(word: str) -> str:
     return {"c": "c", "i": "i", "u": "i"}.get(lowered[0], "f")
 
 
-def rank_fault(operator: str, parameter: str, rank: int) -> str | None:
-    """Return the reason why a tensor has too many axes, or None.
+def rank_fault(parameter: str, rank: int, ranks: Collection[int] = _RANKS) -> str | None:
+    """Return the reason why a tensor has too many or too few axes, or None.
 
     Args:
-        operator: The C name of the operator.
-        parameter: The C name of its tensor.
-        rank: The number of the tensor's axes.
+        parameter: The C name of the tensor.
+        rank: The number of its axes.
+        ranks: The numbers that it may have.
     """
-    most = _AXES + (operator in _NINE_AXES)
-    if rank <= most:
+    if rank in ranks:
         return None
-    return f"{parameter} has {rank} dimensions; it must have at most {most}"
-
-
-def takes_narrow(operator: str) -> bool:
-    """Report whether CANN takes data types for an operator that have no NumPy type.
-
-    Args:
-        operator: The C name of an operator with a kernel.
-    """
-    return operator in _NARROW
+    least, most = min(ranks), max(ranks)
+    must = f"at most {most}"
+    if rank <= most:
+        must = " or ".join(map(str, sorted(ranks)))
+    elif least == most:
+        must = f"{most}"
+    return f"{parameter} has {rank} dimensions; it must have {must}"
 
 
 def scalar_fault(operator: str, parameter: str, word: str, results: Collection[str]) -> str | None:
@@ -101,15 +90,20 @@ def scalar_fault(operator: str, parameter: str, word: str, results: Collection[s
     name, has = f"{operator}.{parameter}", category_of(word)
     most = "c" if name in _COMPLEX else "i" if name in _WHOLE else "f"
     if CATEGORIES.index(has) > CATEGORIES.index(most):
-        return f"{parameter} has data type {_shown(word)}; it must be {_NOUNS[most]}"
+        return f"{parameter} has data type {type_name(word)}; it must be {_NOUNS[most]}"
     real = results and "c" not in map(category_of, results)
     if has == "c" and real and operator not in _COMPARING:
         return (
-            f"{parameter} has data type {_shown(word)}; it must be a real number, because the "
-            f"result is {' and '.join(sorted(set(map(_shown, results))))}"
+            f"{parameter} has data type {type_name(word)}; it must be a real number, because the "
+            f"result is {' and '.join(sorted(set(map(type_name, results))))}"
         )
     return None
 
 
-def _shown(word: str) -> str:
+def type_name(word: str) -> str:
+    """Return NumPy's name of a data type, or CANN's if NumPy has none.
+
+    Args:
+        word: A word of `pyaclnn.facts.operators.types`, or the name in CANN.
+    """
     return TYPES[word].numpy if word in TYPES else acl_name(word)

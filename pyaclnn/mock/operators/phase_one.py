@@ -61,7 +61,7 @@ def _check_limits(request: Request) -> None:
         given = request.tensors[tensor.name]
         if given is None or (operator.mask is not None and not request.wants(tensor)):
             continue  # CANN looks at no result that a mask leaves out
-        wrong = rank_fault(operator.c_name, tensor.c_name, given.rank)
+        wrong = rank_fault(tensor.c_name, given.rank)
         if wrong is not None:
             tiling = operator.build is Build.INDIVIDUAL
             raise _refusal(request, Code.TILING if tiling else Code.INVALID, wrong)

@@ -1,0 +1,175 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Arguments that CANN accepts for operators without a description: NULLs, types, ranks, casts.
+
+The table is `call_rules.txt`, whose head explains its words. A rule by the documents alone counts
+for an operator with a kernel, and refuses nothing of one without.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from pyaclnn.facts.chips import FAMILIES
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+__all__ = ["DATA_TYPES", "CallRules", "ParameterRule", "call_rules"]
+
+DATA_TYPES: Final[Mapping[str, str]] = {
+    "f": "f32",
+    "h": "f16",
+    "b": "bf16",
+    "B": "bf16",
+    "d": "f64",
+    "c": "i8",
+    "C": "u8",
+    "s": "i16",
+    "S": "u16",
+    "i": "i32",
+    "I": "u32",
+    "l": "i64",
+    "L": "u64",
+    "o": "bool",
+    "z": "c64",
+    "Z": "c128",
+    "y": "COMPLEX32",
+    "n": "INT4",
+    "k": "HIFLOAT8",
+    "q": "FLOAT8_E5M2",
+    "r": "FLOAT8_E4M3FN",
+    "t": "FLOAT8_E8M0",
+    "u": "FLOAT4_E2M1",
+    "v": "FLOAT4_E1M2",
+}
+"""The letters of the table: words of `pyaclnn.facts.operators.types`, or names in CANN."""
+_FILE: Final = f"{__file__.rpartition('.')[0]}.txt"
+_WORD: Final = re.compile(
+    r"(?P<null>\?)?(?P<types>[A-Za-z]+(?:/[\w+]+:[A-Za-z]+)*|-)(?P<documents>\?)?"
+    r"(:(?P<ranks>[\d,-]+))?(=(?P<like>\d+)(?P<documented>\?)?)?(?P<cast>>[\d+f]*)?(?P<private>@)?"
+)
+_MOST: Final = 8
+
+
+class ParameterRule(NamedTuple):
+    """Values that a parameter may have.
+
+    Attributes:
+        pointer: Whether anything is known about NULL.
+        nullable: Whether NULL may be passed.
+        types: The data types of a tensor by chip family; empty if they are not known.
+        documented: Whether the types are known from the documents alone.
+        ranks: The numbers of dimensions of a tensor.
+        like: The place of the parameter whose type it has; None if there is none.
+        like_documented: Whether that is known from the documents alone.
+        cast: The source of a cast to its type: places of parameters, or ``"f"`` for FLOAT; empty
+            if any type is cast. None if there is no cast.
+        private: Whether it may have a format with a layout of its own.
+    """
+
+    pointer: bool = False
+    nullable: bool = True
+    types: Mapping[str, frozenset[str]] = {}
+    documented: bool = False
+    ranks: frozenset[int] = frozenset(range(_MOST + 1))
+    like: int | None = None
+    like_documented: bool = False
+    cast: tuple[int, ...] | str | None = None
+    private: bool = True
+
+
+class CallRules(NamedTuple):
+    """Rules for the arguments of an operator.
+
+    Attributes:
+        parameters: The rule of each parameter, in the order of C.
+        promoted: The places of those that have a common type.
+        broadcast: The places of those that broadcast.
+        ends: The places of those that end phase 1 if they have no elements.
+    """
+
+    parameters: tuple[ParameterRule, ...]
+    promoted: tuple[int, ...] = ()
+    broadcast: tuple[int, ...] = ()
+    ends: tuple[int, ...] = ()
+
+
+@functools.cache
+def call_rules(name: str) -> CallRules | None:
+    """Return the rules of an operator.
+
+    Args:
+        name: The C name.
+
+    Returns:
+        The rules; None for an operator that has a description, or that the table lacks.
+    """
+    line = _lines().get(name)
+    if line is None:
+        return None
+    words, _, joint = line.partition(" | ")
+    places = {
+        rule[0]: tuple(map(int, rule[1:].rstrip("?").split(","))) for rule in joint.split()
+    }
+    return CallRules(
+        tuple(map(_parameter, words.split())),
+        places.get("+", ()),
+        places.get("*", ()),
+        places.get("0", ()),
+    )
+
+
+@functools.cache
+def _lines() -> Mapping[str, str]:
+    with open(_FILE, encoding="utf-8") as file:  # noqa: PTH123  # as in the catalogue
+        lines = [line.rstrip("\n") for line in file if not line.startswith("#")]
+    pairs = (line.split(" ", 1) for line in lines)
+    return {name[1:] if name[0] == "=" else f"aclnn{name}": words for name, words in pairs}
+
+
+@functools.lru_cache(maxsize=1024)
+def _parameter(word: str) -> ParameterRule:
+    if word in {".", "!", "?"}:
+        return ParameterRule(pointer=word != ".", nullable=word != "!")
+    found = _WORD.fullmatch(word)
+    if found is None:
+        raise ValueError(word)
+    cast = found["cast"]
+    return ParameterRule(
+        pointer=True,
+        nullable=bool(found["null"]),
+        types={} if found["types"] == "-" else _types(found["types"]),
+        documented=bool(found["documents"]),
+        ranks=_ranks(found["ranks"]) if found["ranks"] else ParameterRule().ranks,
+        like=int(found["like"]) if found["like"] else None,
+        like_documented=bool(found["documented"]),
+        cast=None if cast is None else _source(cast[1:]),
+        private=bool(found["private"]),
+    )
+
+
+def _source(text: str) -> tuple[int, ...] | str:
+    return text if text == "f" else tuple(map(int, filter(None, text.split("+"))))
+
+
+def _types(text: str) -> Mapping[str, frozenset[str]]:
+    most, *others = text.split("/")
+    found = {
+        family: frozenset(DATA_TYPES[c] for c in most if c != "B" or about.bfloat16)
+        for family, about in FAMILIES.items()
+    }
+    for other in others:
+        families, _, letters = other.partition(":")
+        for family in families.split("+"):
+            found[family] = frozenset(map(DATA_TYPES.__getitem__, letters))
+    return found
+
+
+def _ranks(text: str) -> frozenset[int]:
+    found: set[int] = set()
+    for part in text.split(","):
+        least, _, most = part.partition("-")
+        found.update(range(int(least), int(most or least) + 1))
+    return frozenset(found)

@@ -19,6 +19,7 @@ OWN = {
     "pyaclnn.facts.chips": "a table of the package",
     "pyaclnn.facts.interface": "a table of the package",
     "pyaclnn.facts.releases": "a table of the package",
+    "pyaclnn.facts.operators.call_rules": "a table of the package",
     "pyaclnn.facts.operators.catalogue": "a table of the package",
     "pyaclnn.facts.operators.array_functions": "a table of the package",
     "pyaclnn.facts.operators.torch_functions": "a table of the package",

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pyaclnn.facts.operators.limits import takes_narrow
+from pyaclnn.facts.operators.call_rules import call_rules
 from pyaclnn.mock.protocol.dtypes import DATA_TYPES
 from pyaclnn.mock.protocol.values import Scalar, Tensor, TensorList, Value
 
@@ -54,16 +54,45 @@ def test_nine_axes_are_refused(name: str, bench: Bench) -> None:
         assert (reply.status, f"{of} has 9 dim" in reply.text) == (161002, True), (of, reply.text)
 
 
+NARROW = {
+    "aclnnConstantPadNd": ("FLOAT8_E5M2",),
+    "aclnnCast": ("COMPLEX32", "FLOAT8_E5M2"),
+    "aclnnCat": ("FLOAT8_E5M2",),
+}
+"""Operators that take types without an array on the Ascend950, and those of `WITHOUT_ARRAY`."""
+
+
 @pytest.mark.parametrize("name", VECTOR_OF)
 def test_a_type_without_arrays_is_refused(name: str, bench: Bench) -> None:
     arguments = Stage(bench, VECTOR_OF[name]).arguments
-    expected = NOT_IMPLEMENTED if takes_narrow(name) else 161002
+    rules = call_rules(name)
+    assert rules is not None
     for word in WITHOUT_ARRAY:
         code = DATA_TYPES[word]
-        for of in each_tensor(arguments):
+        for of, rule in zip(arguments, rules.parameters, strict=True):
+            if of not in each_tensor(arguments):
+                continue
+            accepted = rule.types("910b", bfloat16=True) or ()
+            expected = NOT_IMPLEMENTED if word in accepted else 161002
             odd = changed(arguments[of], lambda given: replace(given, data_type=code))  # noqa: B023
             reply = bench.check(name, arguments | {of: odd})
             assert (reply.status, word in reply.text) == (expected, True), (of, reply.text)
+
+
+@pytest.mark.parametrize("name", NARROW)
+def test_a_type_without_arrays_that_cann_takes_has_no_kernel(
+    name: str, make_bench: Callable[[str], Bench]
+) -> None:
+    bench = make_bench("Ascend950PR_9579")
+    arguments = Stage(bench, VECTOR_OF[name]).arguments
+    for word in NARROW[name]:
+        odd = {
+            of: changed(arguments[of], lambda t: replace(t, data_type=DATA_TYPES[word]))  # noqa: B023
+            for of in each_tensor(arguments)
+        }
+        reply = bench.check(name, arguments | odd)
+        assert (reply.status, word in reply.text) == (NOT_IMPLEMENTED, True), reply.text
+        assert f'@pyaclnn.mock.operator("{name}")' in reply.text
 
 
 def test_a_scalar_without_a_numpy_type_is_refused(bench: Bench) -> None:

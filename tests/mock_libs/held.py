@@ -17,8 +17,8 @@ from pyaclnn.mock import operator
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-IN_PHASE_1, IN_PHASE_2 = 4099, 4111
-"""Number of rows of an input that is held; phase 1 calls the kernel with zeros."""
+IN_PHASE_1, IN_PHASE_2 = 113, 4111
+"""Number of rows of an input that is held; phase 1 calls the kernel with a few zeros."""
 
 
 @operator("aclnnRmsNormGrad")

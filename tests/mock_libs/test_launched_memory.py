@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 pytestmark = pytest.mark.usefixtures("context")
-FLOAT, BFLOAT16, INT64 = 0, 27, 9
+FLOAT, BFLOAT16, INT64, BOOL = 0, 27, 9, 12
 
 
 def launch(name: str, *arguments: Any) -> list[str]:
@@ -49,28 +49,35 @@ def tensors(block: Any, *, shift: int) -> tuple[Any, Any]:
     return npu.tensor((4, 4), block), npu.tensor((4, 4), block + shift)
 
 
+def mask_at(block: Any) -> Any:
+    """A condition that lies apart from both."""
+    return npu.tensor((4, 4), block + 192, BOOL)
+
+
 # CANN's own callers pass these self as out (op-plugin).
-IN_PLACE: dict[str, Callable[[Any, Any], tuple[Any, ...]]] = {
-    "aclnnClamp": lambda x, out: (x, of("scalar", [0]), of("scalar", [1]), out),
-    "aclnnClampMin": lambda x, out: (x, of("scalar", [0]), out),
-    "aclnnTrunc": lambda x, out: (x, out),
-    "aclnnRound": lambda x, out: (x, out),
-    "aclnnExp2": lambda x, out: (x, out),
-    "aclnnGelu": lambda x, out: (x, out),
-    "aclnnAbs": lambda x, out: (x, out),
-    "aclnnSWhere": lambda x, out: (x, x, x, out),
-    "aclnnAdd": lambda x, out: (x, x, of("scalar", [1]), out),
+IN_PLACE: dict[str, Callable[[Any, Any, Any], tuple[Any, ...]]] = {
+    "aclnnClamp": lambda x, out, _: (x, of("scalar", [0]), of("scalar", [1]), out),
+    "aclnnClampMin": lambda x, out, _: (x, of("scalar", [0]), out),
+    "aclnnTrunc": lambda x, out, _: (x, out),
+    "aclnnRound": lambda x, out, _: (x, out),
+    "aclnnExp2": lambda x, out, _: (x, out),
+    "aclnnGelu": lambda x, out, _: (x, out),
+    "aclnnAbs": lambda x, out, _: (x, out),
+    "aclnnSWhere": lambda x, out, mask: (mask, x, x, out),
+    "aclnnAdd": lambda x, out, _: (x, x, of("scalar", [1]), out),
 }
 
 
 @pytest.mark.parametrize("name", IN_PLACE)
 def test_an_output_may_be_exactly_an_input(name: str, block: Any) -> None:
-    assert launch(name, *IN_PLACE[name](*tensors(block, shift=0))) == []
+    assert launch(name, *IN_PLACE[name](*tensors(block, shift=0), mask_at(block))) == []
 
 
 @pytest.mark.parametrize("name", IN_PLACE)
 def test_an_output_may_not_lie_on_a_part_of_an_input(name: str, block: Any) -> None:
-    assert launch(name, *IN_PLACE[name](*tensors(block, shift=32))) == ["tensors-overlap"]
+    assert launch(name, *IN_PLACE[name](*tensors(block, shift=32), mask_at(block))) == [
+        "tensors-overlap"
+    ]
 
 
 def test_an_output_may_not_be_another_output(block: Any) -> None:

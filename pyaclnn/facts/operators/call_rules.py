@@ -11,7 +11,7 @@ import functools
 import re
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from pyaclnn.facts.chips import FAMILIES
+from pyaclnn.facts.operators.limits import MOST_AXES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -48,9 +48,8 @@ DATA_TYPES: Final[Mapping[str, str]] = {
 _FILE: Final = f"{__file__.rpartition('.')[0]}.txt"
 _WORD: Final = re.compile(
     r"(?P<null>\?)?(?P<types>[A-Za-z]+(?:/[\w+]+:[A-Za-z]+)*|-)(?P<documents>\?)?"
-    r"(:(?P<ranks>[\d,-]+))?(=(?P<like>\d+)(?P<documented>\?)?)?(?P<cast>>[\d+f]*)?(?P<private>@)?"
+    r"(:(?P<axes>\d))?(=(?P<like>\d+)(?P<documented>\?)?)?(?P<cast>>[\d+f]*)?(?P<private>@)?"
 )
-_MOST: Final = 8
 
 
 class ParameterRule(NamedTuple):
@@ -59,9 +58,9 @@ class ParameterRule(NamedTuple):
     Attributes:
         pointer: Whether anything is known about NULL.
         nullable: Whether NULL may be passed.
-        types: The data types of a tensor by chip family; empty if they are not known.
+        words: The data types of a tensor, as the table has them; empty if they are not known.
         documented: Whether the types are known from the documents alone.
-        ranks: The numbers of dimensions of a tensor.
+        axes: The largest number of dimensions of a tensor.
         like: The place of the parameter whose type it has; None if there is none.
         like_documented: Whether that is known from the documents alone.
         cast: The source of a cast to its type: places of parameters, or ``"f"`` for FLOAT; empty
@@ -71,13 +70,22 @@ class ParameterRule(NamedTuple):
 
     pointer: bool = False
     nullable: bool = True
-    types: Mapping[str, frozenset[str]] = {}
+    words: str = ""
     documented: bool = False
-    ranks: frozenset[int] = frozenset(range(_MOST + 1))
+    axes: int = MOST_AXES
     like: int | None = None
     like_documented: bool = False
     cast: tuple[int, ...] | str | None = None
     private: bool = True
+
+    def types(self, family: str, *, bfloat16: bool) -> frozenset[str] | None:
+        """Return the data types on a family of chips; None if they are not known.
+
+        Args:
+            family: The family.
+            bfloat16: Whether its chips compute in bfloat16.
+        """
+        return _types(self.words, family, bfloat16) if self.words else None
 
 
 class CallRules(NamedTuple):
@@ -110,9 +118,7 @@ def call_rules(name: str) -> CallRules | None:
     if line is None:
         return None
     words, _, joint = line.partition(" | ")
-    places = {
-        rule[0]: tuple(map(int, rule[1:].rstrip("?").split(","))) for rule in joint.split()
-    }
+    places = {rule[0]: tuple(map(int, rule[1:].split(","))) for rule in joint.split()}
     return CallRules(
         tuple(map(_parameter, words.split())),
         places.get("+", ()),
@@ -140,9 +146,9 @@ def _parameter(word: str) -> ParameterRule:
     return ParameterRule(
         pointer=True,
         nullable=bool(found["null"]),
-        types={} if found["types"] == "-" else _types(found["types"]),
+        words=found["types"].strip("-"),
         documented=bool(found["documents"]),
-        ranks=_ranks(found["ranks"]) if found["ranks"] else ParameterRule().ranks,
+        axes=int(found["axes"] or MOST_AXES),
         like=int(found["like"]) if found["like"] else None,
         like_documented=bool(found["documented"]),
         cast=None if cast is None else _source(cast[1:]),
@@ -154,22 +160,11 @@ def _source(text: str) -> tuple[int, ...] | str:
     return text if text == "f" else tuple(map(int, filter(None, text.split("+"))))
 
 
-def _types(text: str) -> Mapping[str, frozenset[str]]:
-    most, *others = text.split("/")
-    found = {
-        family: frozenset(DATA_TYPES[c] for c in most if c != "B" or about.bfloat16)
-        for family, about in FAMILIES.items()
-    }
+@functools.lru_cache(maxsize=1024)
+def _types(text: str, family: str, bfloat16: bool) -> frozenset[str]:
+    letters, *others = text.split("/")
     for other in others:
-        families, _, letters = other.partition(":")
-        for family in families.split("+"):
-            found[family] = frozenset(map(DATA_TYPES.__getitem__, letters))
-    return found
-
-
-def _ranks(text: str) -> frozenset[int]:
-    found: set[int] = set()
-    for part in text.split(","):
-        least, _, most = part.partition("-")
-        found.update(range(int(least), int(most or least) + 1))
-    return frozenset(found)
+        families, _, own = other.partition(":")
+        if family in families.split("+"):
+            letters = own
+    return frozenset(DATA_TYPES[letter] for letter in letters if letter != "B" or bfloat16)

@@ -15,12 +15,13 @@ from pyaclnn.facts.operators.types import TYPES, acl_name
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-__all__ = ["CATEGORIES", "category_of", "rank_fault", "scalar_fault", "type_name"]
+__all__ = ["CATEGORIES", "MOST_AXES", "category_of", "rank_fault", "scalar_fault", "type_name"]
 
 CATEGORIES: Final = "bifc"
 """Categories of data types, from bool over integers and floats to complex numbers."""
 _NOUNS: Final = {"b": "a bool", "i": "an integer", "f": "a real number", "c": "a number"}
-_RANKS: Final = frozenset(range(9))
+MOST_AXES: Final = 8
+"""Largest number of axes of most tensors."""
 
 
 def _names(text: str) -> frozenset[str]:
@@ -59,23 +60,17 @@ def category_of(word: str) -> str:
     return {"c": "c", "i": "i", "u": "i"}.get(lowered[0], "f")
 
 
-def rank_fault(parameter: str, rank: int, ranks: Collection[int] = _RANKS) -> str | None:
-    """Return the reason why a tensor has too many or too few axes, or None.
+def rank_fault(parameter: str, rank: int, most: int = MOST_AXES) -> str | None:
+    """Return the reason why a tensor has too many axes, or None.
 
     Args:
         parameter: The C name of the tensor.
         rank: The number of its axes.
-        ranks: The numbers that it may have.
+        most: The largest number that it may have.
     """
-    if rank in ranks:
-        return None
-    least, most = min(ranks), max(ranks)
-    must = f"at most {most}"
     if rank <= most:
-        must = " or ".join(map(str, sorted(ranks)))
-    elif least == most:
-        must = f"{most}"
-    return f"{parameter} has {rank} dimensions; it must have {must}"
+        return None
+    return f"{parameter} has {rank} dimensions; it must have at most {most}"
 
 
 def scalar_fault(operator: str, parameter: str, word: str, results: Collection[str]) -> str | None:
@@ -89,7 +84,7 @@ def scalar_fault(operator: str, parameter: str, word: str, results: Collection[s
     """
     name, has = f"{operator}.{parameter}", category_of(word)
     most = "c" if name in _COMPLEX else "i" if name in _WHOLE else "f"
-    if CATEGORIES.index(has) > CATEGORIES.index(most):
+    if word not in TYPES or CATEGORIES.index(has) > CATEGORIES.index(most):
         return f"{parameter} has data type {type_name(word)}; it must be {_NOUNS[most]}"
     real = results and "c" not in map(category_of, results)
     if has == "c" and real and operator not in _COMPARING:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pyaclnn.facts.operators.catalogue import catalogue
-from pyaclnn.mock.operators.limits import check_limits
+from pyaclnn.mock.operators.limits import Checked, check_limits, is_nullable
 from pyaclnn.mock.operators.operator import Parameter, RefusalError
 from pyaclnn.mock.protocol.status import Status
 from pyaclnn.mock.protocol.values import (
@@ -20,8 +20,9 @@ from pyaclnn.mock.protocol.values import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Iterator
 
+    from pyaclnn.facts.chips import Chip
     from pyaclnn.mock.protocol.values import Value
     from pyaclnn.reference.kernels.kernel import Kernel
 
@@ -106,38 +107,48 @@ def signature_of(
 
 
 def check_arguments(
-    signature: Signature,
-    values: dict[str, Value],
-    optional: Collection[str] = (),
-    named: Collection[str] = (),
+    signature: Signature, values: dict[str, Value], chip: Chip, kernel: Kernel | None = None
 ) -> None:
-    """Check arguments against a signature.
+    """Check arguments against a signature and the rules of the operator's calls.
 
-    What is not called optional, and is read, is the only result, or is looked at by the kernel,
-    must be there; so must all elements of a list. The limits of every operator hold. Lists of an
-    operator on lists are equally long.
+    The operator's rules state which parameters may be NULL. One that the table lacks needs those
+    that it reads, its only result, and those that its kernel names, unless their names end in
+    ``Optional`` or the kernel does without them. No element of a list may be NULL, and the lists
+    of an operator on lists are equally long.
 
     Args:
         signature: The signature.
         values: The arguments by their C names.
-        optional: Parameters that may be NULL although their names do not say so.
-        named: Parameters that the kernel uses.
+        chip: The chip.
+        kernel: The kernel, if there is one.
 
     Raises:
         RefusalError: With 161001 for what is missing, with 161002 for what is wrong.
     """
-    for parameter in signature.parameters:
+    for place, parameter in enumerate(signature.parameters):
         name, value = parameter.name, values[parameter.name]
-        needed = name in signature.read or signature.written == (name,) or name in named
-        may_be_null = "Optional" in name or (name in optional and signature.written != (name,))
-        if value is None and parameter.pointer and needed and not may_be_null:
+        if value is None and parameter.pointer and not _may_be_null(signature, place, kernel):
             _refuse(Status.PARAM_NULLPTR, signature, f"{name} is NULL; it is not optional")
         if isinstance(value, (TensorList, ScalarList)) and None in value.items:
-            place = value.items.index(None)
-            _refuse(Status.PARAM_NULLPTR, signature, f"element {place} of {name} is NULL")
-    check_limits(signature.name, values, signature.written)
+            absent = value.items.index(None)
+            _refuse(Status.PARAM_NULLPTR, signature, f"element {absent} of {name} is NULL")
+    check_limits(
+        Checked(signature.name, values, signature.written, chip, computed=kernel is not None)
+    )
     if signature.name.startswith("aclnnForeach"):
         _check_lengths(signature, dict(_lengths(values)))
+
+
+def _may_be_null(signature: Signature, place: int, kernel: Kernel | None) -> bool:
+    known = is_nullable(signature.name, place)
+    if known is not None:
+        return known
+    name = signature.parameters[place].name
+    named = kernel is not None and kernel.parameter_for(name) is not None
+    if not (name in signature.read or signature.written == (name,) or named):
+        return True
+    lacked = kernel is not None and kernel.may_lack(name) and signature.written != (name,)
+    return "Optional" in name or lacked
 
 
 def _lengths(values: dict[str, Any]) -> Iterator[tuple[str, int]]:

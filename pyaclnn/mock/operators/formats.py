@@ -16,7 +16,16 @@ if TYPE_CHECKING:
     from pyaclnn.mock.operators.request import Request
     from pyaclnn.mock.protocol.values import Tensor as Given
 
-__all__ = ["TAKEN_AS_ND", "alike", "fixed", "not_as_nd", "public", "same", "taken_as_nd"]
+__all__ = [
+    "TAKEN_AS_ND",
+    "alike",
+    "fixed",
+    "is_private",
+    "not_as_nd",
+    "public",
+    "same",
+    "taken_as_nd",
+]
 
 # Prefixes of the names of formats whose memory layout is not that of a view.
 _PRIVATE = ("NC1HWC0", "NDC1HWC0", "FRACTAL_")
@@ -24,6 +33,11 @@ _PRIVATE = ("NC1HWC0", "NDC1HWC0", "FRACTAL_")
 # Formats that individual operators rewrite to ND before they look for a kernel; NDHWC is not among
 # them (CANN: opbase indv_executor_tensor.cpp). Hand-written operators look at no format.
 TAKEN_AS_ND = frozenset(FORMATS[name] for name in ("ND", "NCHW", "NHWC", "NCDHW", "NCL"))
+
+
+def is_private(form: int) -> bool:
+    """Report whether a format, a number of ``aclFormat``, has a memory layout of its own."""
+    return format_name(form).startswith(_PRIVATE)
 
 
 def alike(request: Request, check: Check) -> str | None:
@@ -91,7 +105,7 @@ def _alike(request: Request) -> list[tuple[Tensor, Given]]:
 
 def _private(tensor: Tensor, given: Given, barred: Collection[str] = ()) -> str | None:
     form = format_name(given.format)
-    if not form.startswith(_PRIVATE) and form not in barred:
+    if not is_private(given.format) and form not in barred:
         return None
     more = f" and none of {', '.join(barred)}" if barred else ""
     return f"{tensor.c_name} has format {form}; it must be one without a layout of its own{more}"

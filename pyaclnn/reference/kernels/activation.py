@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pyaclnn.reference.kernels.kernel import operator
-from pyaclnn.reference.kernels.promotion import category, promoted, wide
+from pyaclnn.reference.kernels.promotion import floating, promoted, wide
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -25,10 +25,8 @@ _APPROXIMATE = {0: False, 1: True, "none": False, "tanh": True}
 
 
 def _real(function: Callable[..., Any], *tensors: Array) -> NDArray[Any]:
-    """Compute a function of floats, in their own type."""
-    dtype = promoted(*tensors)
-    if category(dtype) != "f":
-        raise ValueError(f"the tensors are {dtype}; they must be of floating point")
+    """Compute a function of floats or complex numbers in their own type, of integers in float32."""
+    dtype = floating(promoted(*tensors))
     return np.asarray(function(*(wide(tensor, dtype) for tensor in tensors))).astype(dtype)
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from pyaclnn.facts.operators.catalogue import catalogue
-from pyaclnn.reference.kernels.kernel import operator
+from pyaclnn.reference.kernels.kernel import KernelLimitError, operator
 from pyaclnn.reference.kernels.promotion import cast, category, floating, promoted, wide
 
 if TYPE_CHECKING:
@@ -27,16 +27,14 @@ Array = Any
 _HALF_WAY = 0.5
 
 
-def _combined(
-    function: Callable[..., Any], out: Array | None, *operands: Any, real: bool = False
-) -> NDArray[Any]:
-    """Compute in the operands' common type; the result goes to `out`, else to the first one."""
+def _combined(function: Callable[..., Any], *operands: Any, real: bool = False) -> NDArray[Any]:
+    """Compute in the operands' common type."""
     dtype = promoted(*operands)
     dtype = floating(dtype) if real else dtype
     result = function(*(wide(operand, dtype) for operand in operands))
     if dtype.kind == "c" and result.dtype.kind == "f":
         dtype = result.dtype  # a magnitude
-    return cast(result, dtype, operands[0] if out is None else out)
+    return cast(result, dtype)
 
 
 def _scaled(alpha: Any, other: Any, dtype: np.dtype[Any]) -> Any:
@@ -46,51 +44,50 @@ def _scaled(alpha: Any, other: Any, dtype: np.dtype[Any]) -> Any:
 
 
 @operator("aclnnAdd", "aclnnAdds", "aclnnInplaceAdd", "aclnnInplaceAdds")
-def add(self: Array, other: Any, alpha: Any, out: Array | None = None) -> Array:
+def add(self: Array, other: Any, alpha: Any) -> Array:
     """``self + alpha * other``."""
     dtype = promoted(self, other)
-    return _combined(lambda a, b: a + _scaled(alpha, b, dtype), out, self, other)
+    return _combined(lambda a, b: a + _scaled(alpha, b, dtype), self, other)
 
 
 @operator("aclnnSub", "aclnnSubs", "aclnnInplaceSub", "aclnnInplaceSubs")
-def sub(self: Array, other: Any, alpha: Any, out: Array | None = None) -> Array:
+def sub(self: Array, other: Any, alpha: Any) -> Array:
     """``self - alpha * other``."""
     dtype = promoted(self, other)
     if category(dtype) == "b":
         raise ValueError("tensors of bool cannot be subtracted")
-    return _combined(lambda a, b: a - _scaled(alpha, b, dtype), out, self, other)
+    return _combined(lambda a, b: a - _scaled(alpha, b, dtype), self, other)
 
 
 @operator("aclnnRsub", "aclnnRsubs")
-def rsub(self: Array, other: Any, alpha: Any, out: Array) -> Array:
+def rsub(self: Array, other: Any, alpha: Any) -> Array:
     """``other - alpha * self``."""
-    return sub(other, self, alpha, out)
+    return sub(other, self, alpha)
 
 
 @operator("aclnnMul", "aclnnMuls", "aclnnInplaceMul", "aclnnInplaceMuls")
-def mul(self: Array, other: Any, out: Array | None = None) -> Array:
+def mul(self: Array, other: Any) -> Array:
     """``self * other``."""
-    return _combined(np.multiply, out, self, other)
+    return _combined(np.multiply, self, other)
 
 
 @operator("aclnnDiv", "aclnnDivs", "aclnnInplaceDiv", "aclnnInplaceDivs")
-def div(self: Array, other: Any, out: Array | None = None) -> Array:
+def div(self: Array, other: Any) -> Array:
     """``self / other``, of integers in float32."""
-    return _combined(np.true_divide, out, self, other, real=True)
+    return _combined(np.true_divide, self, other, real=True)
 
 
 @operator("aclnnClamp")
-def clamp(self: Array, out: Array, clipValueMin: Any = None, clipValueMax: Any = None) -> Array:
+def clamp(self: Array, clipValueMin: Any = None, clipValueMax: Any = None) -> Array:
     """``self``, not below one number and not above another one, which wins."""
     if clipValueMin is None:
         if clipValueMax is None:
             raise ValueError("clipValueMin and clipValueMax are both NULL")
-        return clamp_max(self, clipValueMax, out)
+        return clamp_max(self, clipValueMax)
     if clipValueMax is None:
-        return clamp_min(self, clipValueMin, out)
+        return clamp_min(self, clipValueMin)
     return _combined(
         lambda x, low, high: np.minimum(np.maximum(x, low), high),
-        out,
         self,
         clipValueMin,
         clipValueMax,
@@ -98,60 +95,54 @@ def clamp(self: Array, out: Array, clipValueMin: Any = None, clipValueMax: Any =
 
 
 @operator("aclnnClampMin")
-def clamp_min(self: Array, clipValueMin: Any, out: Array) -> Array:
+def clamp_min(self: Array, clipValueMin: Any) -> Array:
     """``self``, not below a number."""
-    return _combined(np.maximum, out, self, clipValueMin)
+    return _combined(np.maximum, self, clipValueMin)
 
 
 @operator("aclnnClampMax")
-def clamp_max(self: Array, clipValueMax: Any, out: Array) -> Array:
+def clamp_max(self: Array, clipValueMax: Any) -> Array:
     """``self``, not above a number."""
-    return _combined(np.minimum, out, self, clipValueMax)
+    return _combined(np.minimum, self, clipValueMax)
 
 
 @operator("aclnnAddcmul", "aclnnInplaceAddcmul")
-def addcmul(
-    self: Array, tensor1: Array, tensor2: Array, value: Any, out: Array | None = None
-) -> Array:
+def addcmul(self: Array, tensor1: Array, tensor2: Array, value: Any) -> Array:
     """``self + value * tensor1 * tensor2``."""
-    return _combined(lambda x, a, b, v: x + v * a * b, out, self, tensor1, tensor2, value)
+    return _combined(lambda x, a, b, v: x + v * a * b, self, tensor1, tensor2, value)
 
 
 @operator("aclnnAddcdiv", "aclnnInplaceAddcdiv")
-def addcdiv(
-    self: Array, tensor1: Array, tensor2: Array, value: Any, out: Array | None = None
-) -> Array:
+def addcdiv(self: Array, tensor1: Array, tensor2: Array, value: Any) -> Array:
     """``self + value * tensor1 / tensor2``."""
     if category(promoted(self, tensor1, tensor2)) in "bi":
-        raise ValueError("integers are not divided here")
-    return _combined(lambda x, a, b, v: x + v * a / b, out, self, tensor1, tensor2, value)
+        raise KernelLimitError("aclnnAddcdiv has no kernel for integers on the simulated NPU")
+    return _combined(lambda x, a, b, v: x + v * a / b, self, tensor1, tensor2, value)
 
 
 @operator("aclnnLerp", "aclnnLerps", "aclnnInplaceLerps")
-def lerp(self: Array, end: Array, weight: Any, out: Array | None = None) -> Array:
+def lerp(self: Array, end: Array, weight: Any) -> Array:
     """``self + weight * (end - self)``, from the nearer end, as PyTorch defines it."""
 
     def between(a: Array, b: Array, w: Array) -> Array:
         return np.where(np.abs(w) < _HALF_WAY, a + w * (b - a), b - (b - a) * (1 - w))
 
-    return _combined(between, out, self, end, weight)
+    return _combined(between, self, end, weight)
 
 
 @operator("aclnnIsClose")
-def is_close(
-    self: Array, other: Array, rtol: float, atol: float, equal_nan: bool, out: Array
-) -> Array:
+def is_close(self: Array, other: Array, rtol: float, atol: float, equal_nan: bool) -> Array:
     """``|self - other| <= atol + rtol * |other|``, or equal."""
     near = np.isclose(wide(self), wide(other), rtol, atol, equal_nan)
-    return cast(near, np.dtype(np.bool_), out)
+    return cast(near, np.dtype(np.bool_))
 
 
 @operator("aclnnSWhere")
-def where(condition: Array, self: Array, other: Array, out: Array) -> Array:
+def where(condition: Array, self: Array, other: Array) -> Array:
     """``self`` where the condition is true, else ``other``."""
     dtype = promoted(self, other)
     chosen = np.where(condition != 0, self.astype(dtype), other.astype(dtype))
-    return cast(chosen, dtype, out)
+    return cast(chosen, dtype)
 
 
 # ---- operators of one NumPy function -------------------------------------------------------------
@@ -215,7 +206,7 @@ _SAME: Final[Mapping[str, Callable[..., Any]]] = {
     "RemainderTensorTensor": np.remainder,
     "RightShift": _of_bits(np.right_shift),
     "Round": _to_whole(np.rint),
-    "Sign": np.sign,
+    "Sign": lambda x: x if x.dtype.kind == "b" else np.sign(x),
     "Square": np.square,
     "Trunc": _to_whole(np.trunc),
 }
@@ -280,32 +271,30 @@ def compute(name: str, *operands: Array) -> NDArray[Any]:
         name: Its name without ``aclnn``.
         operands: What it reads; the result has the dtype of the first one.
     """
-    return _combined(_SAME.get(name) or _REAL[name], None, *operands, real=name in _REAL)
+    return _combined(_SAME.get(name) or _REAL[name], *operands, real=name in _REAL)
 
 
-def _with_real(function: Callable[..., Any], out: Array | None, *operands: Any) -> NDArray[Any]:
-    return _combined(function, out, *operands, real=True)
+def _with_real(function: Callable[..., Any], *operands: Any) -> NDArray[Any]:
+    return _combined(function, *operands, real=True)
 
 
-def _with_truth(function: Callable[..., Any], out: Array | None, *operands: Any) -> NDArray[Any]:
+def _with_truth(function: Callable[..., Any], *operands: Any) -> NDArray[Any]:
     dtype = promoted(*operands)
     result = function(*(wide(operand, dtype) for operand in operands))
-    return cast(result, np.dtype(np.bool_), operands[0] if out is None else out)
+    return cast(result, np.dtype(np.bool_))
 
 
 def _kernel(name: str, function: Callable[..., Any], combine: Callable[..., Any]) -> Any:
     """Make the kernel of an operator, with the parameters of C."""
     parameters = catalogue()[name].parameters
     read = [parameter.name for parameter in parameters if parameter.read]
-    [written] = [parameter.name for parameter in parameters if parameter.written]
 
     def kernel(**given: Any) -> Any:
-        operands = [given[parameter] for parameter in read]
-        return combine(function, None if written in read else given[written], *operands)
+        return combine(function, *(given[parameter] for parameter in read))
 
     kind = inspect.Parameter.KEYWORD_ONLY
     vars(kernel)["__signature__"] = inspect.Signature(
-        [inspect.Parameter(parameter.name, kind) for parameter in parameters]
+        [inspect.Parameter(parameter, kind) for parameter in read]
     )
     return operator(name)(kernel)
 

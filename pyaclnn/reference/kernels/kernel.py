@@ -84,12 +84,12 @@ def operator(*names: str, shrinks: bool = False) -> Callable[[Function], Functio
     list of tensors; None for what is left as it is. It gets tensors as arrays that it must not
     write to, lists as lists, scalars as Python's numbers, arrays as tuples, data types as those of
     NumPy, and None for NULL. A tensor that is only written, and is named all the same, comes as
-    zeros of its shape and type. What may be NULL although its C name does not end in ``Optional``
-    has a default of None.
+    zeros of its shape and type. NULL comes where CANN allows it.
 
     Shapes and data types of results must be those of the tensors they go to: phase 1 calls the
     function with zeros to find out, and refuses what differs with 161002. A ``ValueError`` or
-    ``TypeError`` that it raises there is a refusal, too.
+    ``TypeError`` that it raises there is a refusal, too. For large tensors it gets small ones, equal
+    lengths instead of equal ones, and the shapes of the real results follow.
 
     Args:
         names: The C names of the operators, without ``GetWorkspaceSize``.

@@ -23,62 +23,58 @@ def _checked(reduction: int) -> int:
     return reduction
 
 
-def _reduced(each: Array, reduction: int, dtype: np.dtype[Any], out: Array) -> Array:
+def _reduced(each: Array, reduction: int, dtype: np.dtype[Any]) -> Array:
     found = {_NONE: each, _MEAN: each.mean(), _SUM: each.sum()}[_checked(reduction)]
-    return cast(found, dtype, out)
+    return cast(found, dtype)
 
 
-def _slope(each: Array, gradient: Array, self: Array, reduction: int, out: Array) -> Array:
+def _slope(each: Array, gradient: Array, self: Array, reduction: int) -> Array:
     factor = 1 / max(self.size, 1) if _checked(reduction) == _MEAN else 1
-    return cast(np.float32(factor) * each * wide(gradient), floating(self.dtype), out)
+    return cast(np.float32(factor) * each * wide(gradient), floating(self.dtype))
 
 
 @operator("aclnnMseLoss")
-def mse_loss(self: Array, target: Array, reduction: int, out: Array) -> Array:
+def mse_loss(self: Array, target: Array, reduction: int) -> Array:
     """The squared difference."""
-    return _reduced((wide(self) - wide(target)) ** 2, reduction, self.dtype, out)
+    return _reduced((wide(self) - wide(target)) ** 2, reduction, self.dtype)
 
 
 @operator("aclnnMseLossBackward")
-def mse_loss_backward(
-    gradOutput: Array, self: Array, target: Array, reduction: int, out: Array
-) -> Array:
+def mse_loss_backward(gradOutput: Array, self: Array, target: Array, reduction: int) -> Array:
     """The gradient of `mse_loss` by its first argument."""
-    return _slope(2 * (wide(self) - wide(target)), gradOutput, self, reduction, out)
+    return _slope(2 * (wide(self) - wide(target)), gradOutput, self, reduction)
 
 
 @operator("aclnnL1Loss")
-def l1_loss(self: Array, target: Array, reduction: int, out: Array) -> Array:
+def l1_loss(self: Array, target: Array, reduction: int) -> Array:
     """The absolute difference."""
-    return _reduced(abs(wide(self) - wide(target)), reduction, self.dtype, out)
+    return _reduced(abs(wide(self) - wide(target)), reduction, self.dtype)
 
 
 @operator("aclnnL1LossBackward")
-def l1_loss_backward(
-    gradOutput: Array, self: Array, target: Array, reduction: int, gradInput: Array
-) -> Array:
+def l1_loss_backward(gradOutput: Array, self: Array, target: Array, reduction: int) -> Array:
     """The gradient of `l1_loss` by its first argument."""
-    return _slope(np.sign(wide(self) - wide(target)), gradOutput, self, reduction, gradInput)
+    return _slope(np.sign(wide(self) - wide(target)), gradOutput, self, reduction)
 
 
 @operator("aclnnSmoothL1Loss")
-def smooth_l1_loss(self: Array, target: Array, reduction: int, beta: float, result: Array) -> Array:
+def smooth_l1_loss(self: Array, target: Array, reduction: int, beta: float) -> Array:
     """A parabola where the difference is below ``beta``, from there on its absolute value."""
     far = abs(wide(self) - wide(target))
     near = far < beta
     parabola = far * far / np.float32(2 * (beta or 1))
     each = np.where(near, parabola, far - np.float32(beta / 2))
-    return _reduced(each, reduction, self.dtype, result)
+    return _reduced(each, reduction, self.dtype)
 
 
 @operator("aclnnSmoothL1LossBackward")
 def smooth_l1_loss_backward(
-    gradOut: Array, self: Array, target: Array, reduction: int, beta: float, gradInput: Array
+    gradOut: Array, self: Array, target: Array, reduction: int, beta: float
 ) -> Array:
     """The gradient of `smooth_l1_loss` by its first argument."""
     distance = wide(self) - wide(target)
     each = np.where(abs(distance) < beta, distance / np.float32(beta or 1), np.sign(distance))
-    return _slope(each, gradOut, self, reduction, gradInput)
+    return _slope(each, gradOut, self, reduction)
 
 
 def _chosen(self: Array, target: Array, weight: Array, ignored: int) -> tuple[Array, Array, Array]:
@@ -112,8 +108,8 @@ def nll_loss(
     with np.errstate(invalid="ignore", divide="ignore"):
         found = {_NONE: each, _MEAN: each.sum() / total, _SUM: each.sum()}
     return (
-        cast(np.reshape(found[reduction], out.shape), self.dtype, out),
-        cast(np.reshape(total, totalWeightOut.shape), self.dtype, totalWeightOut),
+        cast(np.reshape(found[reduction], out.shape), self.dtype),
+        cast(np.reshape(total, totalWeightOut.shape), self.dtype),
     )
 
 
@@ -126,7 +122,6 @@ def nll_loss_backward(
     reduction: int,
     ignoreIndex: int,
     totalWeight: Array,
-    out: Array,
 ) -> Array:
     """The gradient of `nll_loss` by its first argument."""
     rows, classes, weights = _chosen(self, target, weight, ignoreIndex)
@@ -135,4 +130,4 @@ def nll_loss_backward(
         slopes = -weights * wide(gradOutput).reshape(-1) / divisor
     found = np.zeros(rows.shape, rows.dtype)
     found[np.arange(len(rows)), classes] = np.where(weights == 0, 0, slopes)
-    return cast(found.reshape(self.shape), self.dtype, out)
+    return cast(found.reshape(self.shape), self.dtype)

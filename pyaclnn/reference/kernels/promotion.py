@@ -28,6 +28,7 @@ __all__ = [
     "rounded",
     "some",
     "wide",
+    "with_category",
     "with_number",
 ]
 
@@ -85,7 +86,11 @@ def common(one: np.dtype[Any], other: np.dtype[Any]) -> np.dtype[Any]:
 
 def with_number(dtype: np.dtype[Any], number: complex) -> np.dtype[Any]:
     """Return the type of a tensor and a number, which counts by its category."""
-    kind = category(np.asarray(number).dtype)
+    return with_category(dtype, category(np.asarray(number).dtype))
+
+
+def with_category(dtype: np.dtype[Any], kind: str) -> np.dtype[Any]:
+    """Return the type of a tensor and a number of a category, a letter of `CATEGORIES`."""
     if CATEGORIES.index(kind) <= CATEGORIES.index(category(dtype)):
         return dtype
     if kind == "c":
@@ -110,14 +115,9 @@ def wide(value: Any, dtype: np.dtype[Any] | None = None) -> Any:
     return array.astype(np.dtype(np.float32) if wanted in _HALF else wanted, copy=False)
 
 
-def cast(result: Any, dtype: np.dtype[Any], target: NDArray[Any]) -> NDArray[Any]:
-    """Round a result to the type it is of, and cast it to that of the tensor it goes to.
-
-    Raises:
-        ValueError: The cast would lose the category of the type.
-    """
-    _require_castable(dtype, target.dtype, "the result")
-    return np.asarray(result).astype(dtype).astype(target.dtype)
+def cast(result: Any, dtype: np.dtype[Any]) -> NDArray[Any]:
+    """Round a result to the type it is of; phase 1 casts it to that of the tensor it goes to."""
+    return np.asarray(result).astype(dtype)
 
 
 def rounded(result: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:

@@ -22,9 +22,9 @@ __all__: list[str] = []
 Array = Any
 
 
-def _axes(x: Array, dims: tuple[int, ...]) -> tuple[int, ...]:
+def _axes(x: Array, dims: tuple[int, ...] | None) -> tuple[int, ...]:
     """Non-negative dimensions, each once; a tensor without dimensions counts as one with one."""
-    rank = max(x.ndim, 1)
+    rank, dims = max(x.ndim, 1), dims or ()
     for dim in dims:
         if not -rank <= dim < rank:
             raise ValueError(f"dimension {dim} is not in [{-rank}, {rank - 1}]")
@@ -35,43 +35,29 @@ def _axes(x: Array, dims: tuple[int, ...]) -> tuple[int, ...]:
 
 
 @operator("aclnnReduceSum")
-def reduce_sum(
-    self: Array,
-    dims: tuple[int, ...],
-    keepDims: bool,
-    dtype: np.dtype[Any],
-    out: Array,
-) -> Array:
+def reduce_sum(self: Array, dims: tuple[int, ...], keepDims: bool, dtype: np.dtype[Any]) -> Array:
     """The sum, in a data type that is named."""
     cast_first = wide(self.astype(dtype))
-    return cast(cast_first.sum(_axes(self, dims), keepdims=keepDims), dtype, out)
+    return cast(cast_first.sum(_axes(self, dims), keepdims=keepDims), dtype)
 
 
 @operator("aclnnMean")
-def mean(
-    self: Array,
-    dim: tuple[int, ...],
-    keepDim: bool,
-    dtype: np.dtype[Any],
-    out: Array,
-) -> Array:
+def mean(self: Array, dim: tuple[int, ...], keepDim: bool, dtype: np.dtype[Any]) -> Array:
     """The mean, in a data type that is named."""
     if category(dtype) not in "fc":
         raise ValueError(f"a mean has no data type {dtype}; it must be of floating point")
-    return cast(wide(self.astype(dtype)).mean(_axes(self, dim), keepdims=keepDim), dtype, out)
+    return cast(wide(self.astype(dtype)).mean(_axes(self, dim), keepdims=keepDim), dtype)
 
 
 @operator("aclnnMeanV2")
-def mean_v2(
-    self: Array, dim: tuple[int, ...], keepDim: bool, noopWithEmptyAxes: bool, out: Array
-) -> Array:
+def mean_v2(self: Array, dim: tuple[int, ...], keepDim: bool, noopWithEmptyAxes: bool) -> Array:
     """The mean; without dimensions, the tensor itself if that is asked for."""
     if noopWithEmptyAxes and not dim:
-        return cast(self, self.dtype, out)
-    return mean(self, dim, keepDim, floating(self.dtype), out)
+        return cast(self, self.dtype)
+    return mean(self, dim, keepDim, floating(self.dtype))
 
 
-def _variance(x: Array, dims: tuple[int, ...], correction: int, keep: bool) -> Array:
+def _variance(x: Array, dims: tuple[int, ...] | None, correction: int, keep: bool) -> Array:
     """The sum of squares around the mean by the number of elements less a correction."""
     if category(x.dtype) != "f":
         raise ValueError(f"self is {x.dtype}; it must be of floating point")
@@ -84,91 +70,82 @@ def _variance(x: Array, dims: tuple[int, ...], correction: int, keep: bool) -> A
 
 
 @operator("aclnnVar")
-def var(self: Array, dim: tuple[int, ...], unbiased: bool, keepdim: bool, out: Array) -> Array:
+def var(self: Array, dim: tuple[int, ...], unbiased: bool, keepdim: bool) -> Array:
     """The variance, with Bessel's correction or without."""
-    return cast(_variance(self, dim, int(unbiased), keepdim), self.dtype, out)
+    return cast(_variance(self, dim, int(unbiased), keepdim), self.dtype)
 
 
 @operator("aclnnVarCorrection")
-def var_correction(
-    self: Array, dim: tuple[int, ...], correction: int, keepdim: bool, out: Array
-) -> Array:
+def var_correction(self: Array, dim: tuple[int, ...], correction: int, keepdim: bool) -> Array:
     """The variance, with a correction of the number of elements."""
-    return cast(_variance(self, dim, correction, keepdim), self.dtype, out)
+    return cast(_variance(self, dim, correction, keepdim), self.dtype)
 
 
 @operator("aclnnVarMean")
 def var_mean(
-    self: Array,
-    dim: tuple[int, ...],
-    correction: int,
-    keepdim: bool,
-    varOut: Array,
-    meanOut: Array,
+    self: Array, dim: tuple[int, ...], correction: int, keepdim: bool
 ) -> tuple[Array, Array]:
     """The variance and the mean."""
     return (
-        var_correction(self, dim, correction, keepdim, varOut),
-        mean(self, dim, keepdim, self.dtype, meanOut),
+        var_correction(self, dim, correction, keepdim),
+        mean(self, dim, keepdim, self.dtype),
     )
 
 
 @operator("aclnnStd")
-def std(self: Array, dim: tuple[int, ...], correction: int, keepdim: bool, out: Array) -> Array:
+def std(self: Array, dim: tuple[int, ...] | None, correction: int, keepdim: bool) -> Array:
     """The square root of the variance, with a correction of the number of elements."""
-    return cast(np.sqrt(_variance(self, dim, correction, keepdim)), self.dtype, out)
+    return cast(np.sqrt(_variance(self, dim, correction, keepdim)), self.dtype)
 
 
 @operator("aclnnCumsum")
-def cumsum(self: Array, dim: int, dtype: np.dtype[Any], out: Array) -> Array:
+def cumsum(self: Array, dim: int, dtype: np.dtype[Any]) -> Array:
     """The sums of all elements up to each one, in a data type that is named."""
     axes = _axes(self, (dim,))
     cast_first = wide(self.astype(dtype))
-    return cast(cast_first.cumsum(axes[0]) if axes else cast_first, dtype, out)
+    return cast(cast_first.cumsum(axes[0]) if axes else cast_first, dtype)
 
 
 @operator("aclnnCumsumV2")
-def cumsum_v2(self: Array, dim: int, exclusive: bool, reverse: bool, out: Array) -> Array:
+def cumsum_v2(self: Array, dim: int, exclusive: bool, reverse: bool) -> Array:
     """The sums up to each element, without it or from the other end if that is asked for."""
     axes = _axes(self, (dim,))
     values = wide(self)
     if not axes:
-        return cast(values * (not exclusive), self.dtype, out)
+        return cast(values * (not exclusive), self.dtype)
     turned = np.flip(values, axes) if reverse else values
     sums = turned.cumsum(axes[0])
     if exclusive:
         sums = np.roll(sums, 1, axes[0])
         np.moveaxis(sums, axes[0], 0)[:1] = 0
-    return cast(np.flip(sums, axes) if reverse else sums, self.dtype, out)
+    return cast(np.flip(sums, axes) if reverse else sums, self.dtype)
 
 
 @operator("aclnnSum")
-def sum_of_tensors(tensors: list[Array], out: Array) -> Array:
+def sum_of_tensors(tensors: list[Array]) -> Array:
     """The sum of several tensors."""
     dtype = promoted(*some("tensors", tensors))
-    return cast(functools.reduce(np.add, (wide(each, dtype) for each in tensors)), dtype, out)
+    return cast(functools.reduce(np.add, (wide(each, dtype) for each in tensors)), dtype)
 
 
 @operator("aclnnMaxV2")
-def max_v2(
-    self: Array, dims: tuple[int, ...], keepDims: bool, noopWithEmptyDims: bool, out: Array
-) -> Array:
+def max_v2(self: Array, dims: tuple[int, ...], keepDims: bool, noopWithEmptyDims: bool) -> Array:
     """The largest element; without dimensions, the tensor itself if that is asked for."""
     if noopWithEmptyDims and not dims:
-        return cast(self, self.dtype, out)
-    return amax(self, dims, keepDims, out)
+        return cast(self, self.dtype)
+    return amax(self, dims, keepDims)
 
 
 def _extreme(function: Callable[..., Any], along: str, whole: str) -> _Pair:
     """Make the kernels of an extreme element: along dimensions, and of a whole tensor."""
 
     @operator(along)
-    def compute(self: Array, dim: tuple[int, ...], keepDim: bool, out: Array) -> Array:
-        return cast(function(wide(self), _axes(self, dim), keepdims=keepDim), self.dtype, out)
+    def compute(self: Array, dim: tuple[int, ...], keepDim: bool) -> Array:
+        return cast(function(wide(self), _axes(self, dim), keepdims=keepDim), self.dtype)
 
     @operator(whole)
-    def of_all(self: Array, out: Array) -> Array:
-        return compute(self, (), False, out)
+    def of_all(self: Array) -> Array:
+        return compute(self, (), False)
 
     return compute, of_all
 
@@ -189,15 +166,14 @@ def _place(function: Callable[..., Any], with_value: str, alone: str) -> _Pair:
     """Make the kernels of the places of extreme elements: with their values, and alone."""
 
     @operator(with_value)
-    def compute(self: Array, dim: int, keepdim: bool, indices: Array) -> Any:
+    def compute(self: Array, dim: int, keepdim: bool) -> Any:
         (axis,) = _axes(self, (dim,)) or (0,)
         places = function(wide(self), axis) if self.ndim else np.zeros((), np.int64)
-        value, place = _with_place(self, places, self, axis, keepdim)
-        return value, place.astype(indices.dtype)
+        return _with_place(self, places, self, axis, keepdim)
 
     @operator(alone)
-    def place(self: Array, dim: int, keepdim: bool, out: Array) -> Array:
-        return compute(self, dim, keepdim, out)[1]
+    def place(self: Array, dim: int, keepdim: bool) -> Array:
+        return compute(self, dim, keepdim)[1]
 
     return compute, place
 
@@ -209,9 +185,9 @@ min_of_dim, arg_min = _place(np.argmin, "aclnnMinDim", "aclnnArgMin")
 def _truth(function: Callable[..., Any], name: str) -> Callable[..., Any]:
     """Make the kernel of a truth value over elements; an element that is not 0 is true."""
 
-    def compute(self: Array, dim: tuple[int, ...], keepdim: bool, out: Array) -> Array:
+    def compute(self: Array, dim: tuple[int, ...], keepdim: bool) -> Array:
         result = function(self != 0, _axes(self, dim), keepdims=keepdim)
-        return cast(result, np.dtype(np.bool_), out)
+        return cast(result, np.dtype(np.bool_))
 
     return operator(name)(compute)
 

@@ -1,0 +1,239 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Call of a kernel: its arguments as arrays, and its results as those of the written tensors."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from pyaclnn.base.errors import text_of
+from pyaclnn.facts.operators.call_rules import call_rules
+from pyaclnn.facts.operators.limits import CATEGORIES
+from pyaclnn.mock.operators.kernel_files import VARIABLE
+from pyaclnn.mock.protocol.dtypes import numpy_dtype
+from pyaclnn.mock.protocol.values import (
+    BoolArray,
+    FloatArray,
+    IntArray,
+    Scalar,
+    ScalarList,
+    Tensor,
+    TensorList,
+)
+from pyaclnn.reference import Strength, implementation
+from pyaclnn.reference.kernels.aten import CAUTION, KERNELS
+from pyaclnn.reference.kernels.kernel import KernelLimitError
+from pyaclnn.reference.kernels.promotion import category, wide
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from numpy.typing import NDArray
+
+    from pyaclnn.mock.operators.arguments import Signature
+    from pyaclnn.mock.protocol.values import Value
+    from pyaclnn.reference.kernels.kernel import Kernel
+
+__all__ = ["CountError", "KernelCall", "Result", "kernel_missing", "zeros"]
+
+
+class CountError(ValueError):
+    """Number of tensors that is not that of a list of results."""
+
+
+class Result(NamedTuple):
+    """Result of a kernel.
+
+    Attributes:
+        name: The name of the tensor that it is written to, for messages.
+        tensor: That tensor.
+        array: The result.
+    """
+
+    name: str
+    tensor: Tensor
+    array: NDArray[Any]
+
+    def misfit(self, shape: tuple[int, ...], *, shrinks: bool) -> str | None:
+        """Return the reason why a shape of the result does not fit the tensor, or None.
+
+        Args:
+            shape: The shape.
+            shrinks: Whether it may be shorter than the tensor.
+        """
+        dims = self.tensor.dims
+        shorter = len(shape) == len(dims) and all(map(int.__le__, shape, dims))
+        if shape == dims or (shrinks and shorter):
+            return None
+        return f"{self.name} has shape {dims}; the result has {shape}"
+
+
+class KernelCall(NamedTuple):
+    """Kernel of an operator, to be called.
+
+    Attributes:
+        signature: The operator's signature.
+        kernel: The kernel.
+    """
+
+    signature: Signature
+    kernel: Kernel
+
+    @property
+    def is_own(self) -> bool:
+        """Whether the kernel is one of this project, and none of a user's."""
+        kernel = self.kernel
+        made = bool(kernel.trial) or kernel.plain
+        return made or kernel.function.__module__.startswith("pyaclnn.reference.")
+
+    def results(
+        self,
+        values: dict[str, Value],
+        array_of: Callable[[str, Tensor], NDArray[Any]],
+        function: Callable[..., Any] | None = None,
+    ) -> list[Result]:
+        """Call the kernel's function or another one.
+
+        Args:
+            values: The arguments by their C names.
+            array_of: Returns the array of a tensor that is read.
+            function: The function; the kernel's own if None.
+
+        Returns:
+            Each written tensor with its result, whose data type is that of the tensor.
+
+        Raises:
+            CountError: There are more or fewer tensors than results.
+            KernelLimitError: A kernel of this project fails otherwise than by the data.
+            ValueError: The function raises it, or a result has the wrong type.
+        """
+        signature, kernel = self
+
+        def widened(name: str, tensor: Tensor) -> NDArray[Any]:
+            if name not in signature.read:
+                return zeros(name, tensor)
+            array = array_of(name, tensor)
+            return np.asarray(wide(array)) if kernel.plain else array
+
+        arguments = {
+            parameter: _plain(name, value, widened)
+            if name not in signature.types
+            else _dtype(name, value)
+            for name, value in values.items()
+            if (parameter := kernel.parameter_for(name)) is not None
+        }
+        found = self._called(function or kernel.function, arguments)
+        names = list(signature.written)
+        results = list(found) if isinstance(found, tuple) else [found]
+        if len(results) != len(names):
+            raise ValueError(
+                f"its kernel gives {len(results)} results; it writes {len(names)}: "
+                f"{', '.join(names)}"
+            )
+        written = [
+            result
+            for name, piece in zip(names, results, strict=True)
+            for result in self._written(name, piece, values[name])
+        ]
+        if len(written) > 1:
+            # The first written output must not be the base of another result's view.
+            return [result._replace(array=result.array.copy()) for result in written]
+        return written
+
+    def _written(self, name: str, result: Any, target: Value) -> Iterator[Result]:
+        """Pair the result of a parameter with its tensors."""
+        if result is None or target is None:
+            return
+        listed = isinstance(target, TensorList)
+        items = target.items if isinstance(target, TensorList) else (target,)
+        pieces = list(result) if listed else [result]
+        if len(pieces) != len(items):
+            raise CountError(f"{name} has {len(items)} tensors; its kernel gives {len(pieces)}")
+        for place, (tensor, piece) in enumerate(zip(items, pieces, strict=True)):
+            if isinstance(tensor, Tensor):
+                shown = f"{name}[{place}]" if listed else name
+                yield Result(shown, tensor, self._typed(name, shown, tensor, piece))
+
+    def _typed(self, parameter: str, name: str, tensor: Tensor, piece: Any) -> NDArray[Any]:
+        """Cast a result to its tensor's type, which the rules of the operator have accepted."""
+        array = np.asarray(piece)
+        wanted = numpy_dtype(tensor.data_type)
+        if array.dtype == wanted:
+            return array
+        rules = call_rules(self.signature.name)
+        if not self.is_own or rules is None:
+            raise ValueError(f"{name} is {wanted}; the result is {array.dtype}")
+        place = [parameter.name for parameter in self.signature.parameters].index(parameter)
+        loses = CATEGORIES.index(category(array.dtype)) > CATEGORIES.index(category(wanted))
+        if loses and rules.parameters[place].cast != ():
+            raise ValueError(
+                f"{name} is {wanted}; the result is {array.dtype}, which cannot be cast to {wanted}"
+            )
+        return (array.real if wanted.kind != "c" else array).astype(wanted)
+
+    def _called(self, function: Callable[..., Any], arguments: dict[str, Any]) -> Any:
+        try:
+            return function(**arguments)
+        except (ValueError, TypeError, IndexError, MemoryError):
+            raise
+        except Exception as error:
+            if not self.is_own:
+                raise
+            why = f"its own does not take these arguments ({text_of(error)})"
+            raise KernelLimitError(kernel_missing(self.signature.name, why)) from error
+
+
+def kernel_missing(name: str, why: str) -> str:
+    """Return the text of the answer 999001, with the ways to add a kernel.
+
+    Args:
+        name: The C name of the operator.
+        why: Why its own kernel does not serve; empty if it has none.
+    """
+    found = implementation(name)
+    known = found is not None and found.strength is Strength.ATEN
+    aten = f"; or {KERNELS}=torch: {CAUTION}" if known and not why else ""
+    return (
+        f"EZ9999: the simulated NPU has {name}, but no kernel for it{why and f': {why}'}. Give it "
+        f"one: a NumPy function of its C parameters' names under "
+        f'@pyaclnn.mock.operator("{name}"), in a file that {VARIABLE} names; or a package of '
+        "pyaclnn.ascendc.package.build_package, in a folder that ASCEND_CUSTOM_OPP_PATH names"
+        f"{aten}"
+    )
+
+
+def zeros(_name: str, tensor: Tensor) -> NDArray[Any]:
+    """Return a zero-stride array for a trial of a kernel: no memory, whatever the shape."""
+    if min(tensor.dims, default=0) < 0:
+        raise ValueError(f"a shape of {tensor.dims} has a negative dimension")
+    zero = np.zeros((), numpy_dtype(tensor.data_type))
+    return np.broadcast_to(zero, tensor.dims)
+
+
+def _plain(name: str, value: Value, array_of: Callable[[str, Tensor], NDArray[Any]]) -> Any:
+    if isinstance(value, Tensor):
+        return array_of(name, value)
+    if isinstance(value, TensorList):
+        return [None if item is None else array_of(name, item) for item in value.items]
+    if isinstance(value, Scalar):
+        return _number_of(value)
+    if isinstance(value, ScalarList):
+        return [None if item is None else _number_of(item) for item in value.items]
+    if isinstance(value, (IntArray, FloatArray, BoolArray)):
+        return value.values
+    return value
+
+
+def _number_of(scalar: Scalar) -> Any:
+    dtype = numpy_dtype(scalar.data_type)
+    value = np.frombuffer(scalar.data, dtype, 1)[0]
+    # A number of ml_dtypes is none of Python's.
+    return value.item() if dtype.kind in "biufc" else float(value)
+
+
+def _dtype(name: str, value: Value) -> np.dtype[Any]:
+    try:
+        return numpy_dtype(value if isinstance(value, int) else -1)
+    except KeyError as error:
+        raise ValueError(f"{name}: {error.args[0]}") from error

@@ -1,0 +1,222 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Phase 1 costs as much for 10^12 elements as for ten, and finds the same mistakes."""
+
+from __future__ import annotations
+
+import time
+import tracemalloc
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+from pyaclnn.mock.operators.arguments import signature_of
+from pyaclnn.mock.operators.kernel_call import KernelCall
+from pyaclnn.mock.operators.trial import MisfitError, try_kernel
+from pyaclnn.mock.protocol.dtypes import DATA_TYPES
+from pyaclnn.mock.protocol.values import IntArray, Tensor, TensorList, Value
+from pyaclnn.reference.kernels.kernel import Kernel
+
+from .bench import row_major, tensor
+from .test_kernels import VECTORS, Stage
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from .bench import Bench
+
+LONG = {2: 999_983, 3: 1_000_003, 4: 1_000_033, 5: 1_000_037, 6: 999_979}
+"""Lengths for those of the vectors; a tensor of two dimensions has 10^12 elements."""
+LINEAR = {"aclnnCat", "aclnnConstantPadNd", "aclnnSplitTensor", "aclnnSplitWithSize", "aclnnStack"}
+"""Operators whose results have lengths that no argument has, and one that counts its results."""
+MOST_SECONDS, MOST_BYTES = 1e-3, 1 << 20
+HUGE = 1_000_000
+INT64, BOOL = DATA_TYPES["INT64"], DATA_TYPES["BOOL"]
+
+
+def grown(value: Value) -> Value:
+    """The same argument with long dimensions."""
+    if isinstance(value, TensorList):
+        return TensorList(tuple(item and grown_tensor(item) for item in value.items))
+    return grown_tensor(value) if isinstance(value, Tensor) else value
+
+
+def grown_tensor(given: Tensor) -> Tensor:
+    dims = tuple(LONG.get(length, length) for length in given.dims)
+    return replace(given, dims=dims, strides=row_major(dims))
+
+
+def least_time(bench: Bench, name: str, arguments: dict[str, Value]) -> float:
+    """The least CPU time of phase 1, in seconds."""
+    times = []
+    for _ in range(7):
+        begin = time.thread_time()
+        bench.check(name, arguments)
+        times.append(time.thread_time() - begin)
+    return min(times)
+
+
+FIRST = {vector["operator"]: vector for vector in reversed(VECTORS)}
+
+
+@pytest.mark.parametrize("name", FIRST)
+def test_phase_1_of_a_trillion_elements_costs_no_more(name: str, bench: Bench) -> None:
+    few = Stage(bench, FIRST[name]).arguments
+    many = {parameter: grown(value) for parameter, value in few.items()}
+    assert bench.check(name, few).status == 0
+    tracemalloc.start()
+    try:
+        reply = bench.check(name, many)
+        most = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert most < MOST_BYTES
+    assert reply.status == 0 or name in LINEAR | {"aclnnTopk"}, reply.text
+    assert least_time(bench, name, many) - least_time(bench, name, few) < MOST_SECONDS
+
+
+def test_a_running_sum_of_a_gigabyte_is_checked_at_once(bench: Bench) -> None:
+    x = tensor(256, 256, 70_000)
+    assert bench.check("aclnnCumsum", {"self": x, "dim": 2, "dtype": 0, "out": x}).status == 0
+    reply = bench.check("aclnnCumsum", {"self": x, "dim": 3, "dtype": 0, "out": x})
+    assert (reply.status, "dimension 3 is not in [-3, 2]" in reply.text) == (161002, True)
+
+
+A, B = tensor(HUGE, 2000), tensor(HUGE, 3000)
+PLACES = tensor(HUGE, 7, data_type=INT64)
+RIGHT: dict[str, tuple[str, dict[str, Value]]] = {
+    "cat": ("aclnnCat", {"tensors": TensorList((A, B)), "dim": 1, "out": tensor(HUGE, 5000)}),
+    "stack": (
+        "aclnnStack",
+        {"tensors": TensorList((A, A)), "dim": 0, "out": tensor(2, HUGE, 2000)},
+    ),
+    "topk": (
+        "aclnnTopk",
+        {
+            "self": A,
+            "k": 1500,
+            "dim": -1,
+            "largest": True,
+            "sorted": True,
+            "valuesOut": tensor(HUGE, 1500),
+            "indicesOut": tensor(HUGE, 1500, data_type=INT64),
+        },
+    ),
+    "pieces": (
+        "aclnnSplitTensor",
+        {
+            "self": tensor(HUGE, 10),
+            "splitSections": 300_000,
+            "dim": 0,
+            "out": TensorList((*[tensor(300_000, 10)] * 3, tensor(100_000, 10))),
+        },
+    ),
+    "matrices": (
+        "aclnnMatmul",
+        {
+            "self": tensor(64, HUGE, 300),
+            "mat2": tensor(300, 7000),
+            "out": tensor(64, HUGE, 7000),
+            "cubeMathType": 0,
+        },
+    ),
+    "indices": (
+        "aclnnGather",
+        {"self": tensor(HUGE, 900), "dim": 1, "index": PLACES, "out": tensor(HUGE, 7)},
+    ),
+    "no elements": ("aclnnAbs", {"self": tensor(0, HUGE, HUGE), "out": tensor(0, HUGE, HUGE)}),
+}
+WRONG: dict[str, tuple[str, dict[str, Value], str]] = {
+    "cat": (
+        "aclnnCat",
+        {"tensors": TensorList((A, B)), "dim": 1, "out": tensor(HUGE, 4999)},
+        "out has shape (1000000, 4999); the result has (1000000, 5000)",
+    ),
+    "elements": (
+        "aclnnExp",
+        {"self": A, "out": B},
+        "out has shape (1000000, 3000); the result has (1000000, 2000)",
+    ),
+    "more places than there are": (
+        "aclnnTopk",
+        RIGHT["topk"][1] | {"k": 2001},
+        "k is 2001; it must be in [0, 2000]",
+    ),
+    "a dimension": (
+        "aclnnCumsum",
+        {"self": A, "dim": 2, "dtype": 0, "out": A},
+        "dimension 2 is not in [-2, 1]",
+    ),
+    "factors": (
+        "aclnnMm",
+        {"self": A, "mat2": B, "out": A, "cubeMathType": 0},
+        "shapes (1000000, 2000) and (1000000, 3000) do not go together",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", RIGHT)
+def test_a_large_call_that_is_right_is_accepted(case: str, bench: Bench) -> None:
+    reply = bench.check(*RIGHT[case])
+    assert (reply.status, reply.text) == (0, "")
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_a_large_call_that_is_wrong_is_refused_with_its_own_lengths(
+    case: str, bench: Bench
+) -> None:
+    name, arguments, text = WRONG[case]
+    reply = bench.check(name, arguments)
+    assert (reply.status, text in reply.text) == (161002, True), reply.text
+
+
+def in_blocks(x: Any) -> Any:
+    if x.shape[-1] % 32:
+        raise ValueError("the last dimension must be a multiple of 32")
+    return x.reshape(*x.shape[:-1], -1, 32).max(-1)
+
+
+KERNELS: dict[str, tuple[Callable[[Any], Any], tuple[int, ...], bool]] = {
+    "whole blocks": (in_blocks, (HUGE, 10), True),
+    "no whole blocks": (lambda x: in_blocks(x[:, 1:]), (HUGE, 10), False),
+    "every second": (lambda x: x[:, ::2], (HUGE, 160), True),
+    "a product of lengths": (lambda x: x.reshape(-1), (HUGE * 320,), True),
+    "a product, and too few: left to phase 2": (lambda x: x.reshape(-1), (HUGE,), True),
+    "one more": (lambda x: np.concatenate([x, x[:1]]), (HUGE + 1, 320), True),
+    "one more, and too few": (lambda x: np.concatenate([x, x[:1]]), (HUGE, 320), False),
+}
+
+
+@pytest.mark.parametrize("case", KERNELS)
+def test_no_probe_refuses_what_the_kernel_takes(case: str) -> None:
+    function, dims, taken = KERNELS[case]
+
+    def compute(self: Any) -> Any:
+        return function(self)
+
+    kernel = Kernel("aclnnAbs", compute)
+    signature = signature_of(kernel.name, kernel)
+    assert signature is not None
+    values: dict[str, Value] = {"self": tensor(HUGE, 320), "out": tensor(*dims)}
+    if taken:
+        try_kernel(KernelCall(signature, kernel), values)
+    else:
+        with pytest.raises((MisfitError, ValueError), match=r"multiple of 32|shape"):
+            try_kernel(KernelCall(signature, kernel), values)
+
+
+def test_a_list_of_lengths_is_shortened_as_the_tensors_are() -> None:
+    def compute(self: Any, dim: tuple[int, ...]) -> Any:
+        return np.broadcast_to(self[:1], dim)
+
+    kernel = Kernel("aclnnAmax", compute)
+    signature = signature_of(kernel.name, kernel)
+    assert signature is not None
+    values: dict[str, Value] = {
+        "self": tensor(HUGE, 320),
+        "dim": IntArray((HUGE * 1000, 320)),
+        "keepDim": False,
+        "out": tensor(HUGE * 1000, 320),
+    }
+    try_kernel(KernelCall(signature, kernel), values)

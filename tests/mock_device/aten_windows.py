@@ -68,7 +68,7 @@ def in_windows() -> list[Vector]:
         vector(
             "aclnnMaxPool2dWithIndicesBackward",
             spread(gradient, 2, 3) * peaks,
-            *(gradient, IMAGE, places, *window, (1, 1), False),
+            *(gradient, IMAGE, places.astype(np.int32), *window, (1, 1), False),
         ),
         vector("aclnnMaxUnpool2d", spread(tops, 2, 3) * peaks, tops, places, (4, 6)),
         vector("aclnnUpsampleNearest1d", np.repeat(IMAGE[0], 2, 2), IMAGE[0], (12,)),
@@ -137,7 +137,11 @@ def losses() -> list[Vector]:
             GRADIENT * slope * POSITIVE,
             *(GRADIENT, share, wanted, POSITIVE, 0),
         ),
-        vector("aclnnBinaryCrossEntropyWithLogits", entropy.sum(), ANY, wanted, None, None, 2),
+        vector(
+            "aclnnBinaryCrossEntropyWithLogits",
+            entropy.sum(),
+            *(ANY, wanted, np.ones_like(ANY), None, 2),
+        ),
         vector(
             "aclnnBinaryCrossEntropyWithLogits",
             POSITIVE * (3 * wanted * softplus(-ANY) + (1 - wanted) * softplus(ANY)),

@@ -88,8 +88,8 @@ def operator(*names: str, shrinks: bool = False) -> Callable[[Function], Functio
 
     Shapes and data types of results must be those of the tensors they go to: phase 1 calls the
     function with zeros to find out, and refuses what differs with 161002. A ``ValueError`` or
-    ``TypeError`` that it raises there is a refusal, too. For large tensors it gets small ones, equal
-    lengths instead of equal ones, and the shapes of the real results follow.
+    ``TypeError`` that it raises there is a refusal, too. Instead of large tensors it gets small
+    ones, from whose results the shapes of the real ones follow.
 
     Args:
         names: The C names of the operators, without ``GetWorkspaceSize``.

@@ -17,7 +17,7 @@ import pytest
 from pyaclnn.facts.operators import by_c_name
 from pyaclnn.facts.operators.call_rules import DATA_TYPES as LETTERS, call_rules
 from pyaclnn.facts.operators.catalogue import catalogue
-from pyaclnn.facts.operators.types import TYPES
+from pyaclnn.facts.operators.types import TYPES, acl_name
 from pyaclnn.mock.protocol.dtypes import DATA_TYPES, FORMATS, numpy_dtype
 from pyaclnn.mock.protocol.values import (
     IntArray,
@@ -39,10 +39,7 @@ if TYPE_CHECKING:
 
     Arguments = dict[str, Value]
 
-CODES = {
-    word: DATA_TYPES[TYPES[word].acl.removeprefix("ACL_") if word in TYPES else word]
-    for word in dict.fromkeys(LETTERS.values())
-}
+CODES = {word: DATA_TYPES[acl_name(word)] for word in dict.fromkeys(LETTERS.values())}
 CHIPS = {
     "910b": "Ascend910B3",
     "910_93": "Ascend910_9391",
@@ -319,3 +316,14 @@ def test_a_result_is_cast_to_its_tensor(bench: Bench) -> None:
     whole, out = bench.put(x, DATA_TYPES["INT32"]), bench.empty(2, 3)
     bench.launch("aclnnTanh", {"self": whole, "out": out})
     np.testing.assert_allclose(bench.get(out), np.tanh(np.trunc(x)), rtol=1e-5)
+
+
+@pytest.mark.parametrize("word", ["FLOAT8_E4M3FN", "FLOAT8_E5M2"])
+def test_a_cast_to_float8_and_back(word: str, make_bench: Callable[[str], Bench]) -> None:
+    bench = make_bench("Ascend950PR_9579")
+    x: Any = np.array([0.0, 1.0, -1.75, 448.0, 3.25])
+    given, code = bench.put(x), DATA_TYPES[word]
+    narrow, back = bench.empty(5, data_type=code), bench.empty(5)
+    bench.launch("aclnnCast", {"self": given, "dtype": code, "out": narrow})
+    bench.launch("aclnnCast", {"self": narrow, "dtype": DATA_TYPES["FLOAT"], "out": back})
+    np.testing.assert_array_equal(bench.get(back), x.astype(numpy_dtype(code)).astype(float))

@@ -36,12 +36,12 @@ DATA_TYPES: Final[Mapping[str, str]] = {
     "z": "c64",
     "Z": "c128",
     "y": "COMPLEX32",
-    "n": "INT4",
+    "n": "i4",
     "k": "HIFLOAT8",
-    "q": "FLOAT8_E5M2",
-    "r": "FLOAT8_E4M3FN",
-    "t": "FLOAT8_E8M0",
-    "u": "FLOAT4_E2M1",
+    "q": "e5m2",
+    "r": "e4m3",
+    "t": "e8m0",
+    "u": "e2m1",
     "v": "FLOAT4_E1M2",
 }
 """The letters of the table: words of `pyaclnn.facts.operators.types`, or names in CANN."""

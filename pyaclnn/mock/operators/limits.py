@@ -18,7 +18,7 @@ from pyaclnn.facts.operators.limits import (
     type_name,
 )
 from pyaclnn.facts.operators.request import shape_text
-from pyaclnn.facts.operators.types import TYPES
+from pyaclnn.facts.operators.types import ARRAYS
 from pyaclnn.mock.operators.formats import is_private
 from pyaclnn.mock.operators.operator import RefusalError
 from pyaclnn.mock.protocol.dtypes import (
@@ -176,7 +176,7 @@ def _cast_faults(
         return
     word = source if isinstance(source, str) else _promoted([values[place] for place in source])
     target = type_word(result.data_type)
-    if word is None or target not in TYPES:
+    if word is None or target not in ARRAYS:
         return
     dtype = "float32" if word == "f" else word
     if CATEGORIES.index(category_of(dtype)) > CATEGORIES.index(category_of(target)):
@@ -189,7 +189,7 @@ def _promoted(operands: list[Value]) -> str | None:
     found: np.dtype[np.generic] | None = None
     items = [item for value in operands for item in items_of(value)]
     codes = [item.data_type for item in items if isinstance(item, Tensor)]
-    if not codes or not all(type_word(code) in TYPES for code in codes):
+    if not codes or not all(type_word(code) in ARRAYS for code in codes):
         return None
     try:
         for dtype in map(numpy_dtype, codes):

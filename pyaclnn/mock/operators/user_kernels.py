@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pyaclnn.base.errors import text_of
 from pyaclnn.facts.operators.call_rules import call_rules
-from pyaclnn.facts.operators.types import TYPES
+from pyaclnn.facts.operators.types import ARRAYS
 from pyaclnn.mock.operators.arguments import check_arguments
 from pyaclnn.mock.operators.kernel_call import KernelCall, kernel_missing
 from pyaclnn.mock.operators.limits import typed_items
@@ -150,7 +150,7 @@ def _check_arrays(name: str, given: Given) -> None:
         KernelLimitError: A type has none.
     """
     for parameter, item in typed_items(given.values):
-        if type_word(item.data_type) not in TYPES:
+        if type_word(item.data_type) not in ARRAYS:
             shown = data_type_name(item.data_type)
             why = f"{parameter} has the data type {shown}, which has no array on the simulated NPU"
             raise KernelLimitError(kernel_missing(name, why))

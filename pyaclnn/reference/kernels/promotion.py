@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import ml_dtypes
 import numpy as np
 
-from pyaclnn.facts.operators.limits import CATEGORIES
+from pyaclnn.facts.operators.limits import CATEGORIES, category_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -39,9 +39,7 @@ _UNSIGNED = tuple(np.dtype(name) for name in ("uint16", "uint32", "uint64"))
 
 def category(dtype: np.dtype[Any]) -> str:
     """Return ``b`` for bool, ``i`` for integers, ``f`` for floats, ``c`` for complex numbers."""
-    if dtype == BFLOAT16:
-        return "f"
-    return {"u": "i"}.get(dtype.kind, dtype.kind)
+    return category_of(dtype.name)
 
 
 def promoted(*operands: Any) -> np.dtype[Any]:

@@ -9,9 +9,10 @@ import numpy as np
 
 from pyaclnn.base.errors import text_of
 from pyaclnn.facts.operators.call_rules import call_rules
-from pyaclnn.facts.operators.limits import CATEGORIES
+from pyaclnn.facts.operators.limits import CATEGORIES, category_of
 from pyaclnn.mock.operators.kernel_files import VARIABLE
-from pyaclnn.mock.protocol.dtypes import numpy_dtype
+from pyaclnn.mock.operators.limits import items_of
+from pyaclnn.mock.protocol.dtypes import numpy_dtype, type_word
 from pyaclnn.mock.protocol.values import (
     BoolArray,
     FloatArray,
@@ -131,17 +132,20 @@ class KernelCall(NamedTuple):
                 f"its kernel gives {len(results)} results; it writes {len(names)}: "
                 f"{', '.join(names)}"
             )
+        given = [item for value in values.values() for item in items_of(value)]
+        categories = [category_of(type_word(i.data_type)) for i in given if isinstance(i, Scalar)]
+        scalars = max(map(CATEGORIES.index, categories), default=0)
         written = [
             result
             for name, piece in zip(names, results, strict=True)
-            for result in self._written(name, piece, values[name])
+            for result in self._written(name, piece, values[name], scalars)
         ]
         if len(written) > 1:
             # The first written output must not be the base of another result's view.
             return [result._replace(array=result.array.copy()) for result in written]
         return written
 
-    def _written(self, name: str, result: Any, target: Value) -> Iterator[Result]:
+    def _written(self, name: str, result: Any, target: Value, scalars: int) -> Iterator[Result]:
         """Pair the result of a parameter with its tensors."""
         if result is None or target is None:
             return
@@ -153,10 +157,15 @@ class KernelCall(NamedTuple):
         for place, (tensor, piece) in enumerate(zip(items, pieces, strict=True)):
             if isinstance(tensor, Tensor):
                 shown = f"{name}[{place}]" if listed else name
-                yield Result(shown, tensor, self._typed(name, shown, tensor, piece))
+                yield Result(shown, tensor, self._typed(name, shown, tensor, piece, scalars))
 
-    def _typed(self, parameter: str, name: str, tensor: Tensor, piece: Any) -> NDArray[Any]:
-        """Cast a result to its tensor's type, which the rules of the operator have accepted."""
+    def _typed(
+        self, parameter: str, name: str, tensor: Tensor, piece: Any, scalars: int
+    ) -> NDArray[Any]:
+        """Cast a result to its tensor's type, which the rules of the operator have accepted.
+
+        No scalar loses its fraction or its imaginary part.
+        """
         array = np.asarray(piece)
         wanted = numpy_dtype(tensor.data_type)
         if array.dtype == wanted:
@@ -165,8 +174,10 @@ class KernelCall(NamedTuple):
         if not self.is_own or rules is None:
             raise ValueError(f"{name} is {wanted}; the result is {array.dtype}")
         place = [parameter.name for parameter in self.signature.parameters].index(parameter)
-        loses = CATEGORIES.index(category(array.dtype)) > CATEGORIES.index(category(wanted))
-        if loses and rules.parameters[place].cast != ():
+        most = CATEGORIES.index(category(wanted))
+        loses = CATEGORIES.index(category(array.dtype)) > most
+        in_place = parameter in self.signature.read
+        if loses and (rules.parameters[place].cast or in_place or scalars > most):
             raise ValueError(
                 f"{name} is {wanted}; the result is {array.dtype}, which cannot be cast to {wanted}"
             )

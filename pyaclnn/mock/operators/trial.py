@@ -22,7 +22,7 @@ from pyaclnn.mock.operators.limits import items_of
 from pyaclnn.mock.protocol.values import IntArray, Tensor, TensorList
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from pyaclnn.mock.operators.kernel_call import KernelCall, Result
     from pyaclnn.mock.protocol.values import Value
@@ -148,16 +148,22 @@ def _replacements(
     return {length: least + _GAP * i for i, length in enumerate(long)}
 
 
-def _remainders(values: dict[str, Value], long: Iterable[int]) -> dict[int, int] | None:
-    """Choose different lengths with the remainders of the real ones; None if too long."""
+def _remainders(call: KernelCall, values: dict[str, Value], first: _Probe) -> dict[int, int] | None:
+    """Choose different lengths with the remainders of the real ones; None if too long.
+
+    Results that outgrow the arguments, such as a matrix of a vector's elements, allow few of them.
+    """
+    largest = max((math.prod(shape) for shape in first.shapes), default=0)
+    read = {name: values[name] for name in call.signature.read}
+    most = _FEW if largest > _GAP * _largest(read, first.lengths) else _MANY
     for block in _BLOCKS:
         short: dict[int, int] = {}
-        for length in long:
+        for length in first.lengths:
             found = block + length % block
             while found in short.values():
                 found += block
             short[length] = found
-        if _largest(values, short) <= _MANY:
+        if _largest(values, short) <= most:
             return short
     return None
 
@@ -219,7 +225,7 @@ def _real_text(first: _Probe, last: _Probe) -> str:
 
 def _fails_too(call: KernelCall, values: dict[str, Value], first: _Probe) -> bool:
     """Report whether the kernel fails with the remainders of the real lengths as well."""
-    short = _remainders(values, first.lengths)
+    short = _remainders(call, values, first)
     if short is None:
         return False
     error = _probe(call, values, short).error
@@ -237,7 +243,7 @@ def _misfit(
         if probe.error or [*map(len, probe.shapes)] != [*map(len, first.shapes)]:
             return None
         steps.append(probe.shapes)
-    short = _remainders(values, first.lengths)
+    short = _remainders(call, values, first)
     if short is None:
         return None
     check = _probe(call, values, short)

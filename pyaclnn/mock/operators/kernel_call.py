@@ -134,7 +134,7 @@ class KernelCall(NamedTuple):
             )
         given = [item for value in values.values() for item in items_of(value)]
         categories = [category_of(type_word(i.data_type)) for i in given if isinstance(i, Scalar)]
-        scalars = max(map(CATEGORIES.index, categories), default=0)
+        scalars = max(map(CATEGORIES.index, categories), default=-1)
         written = [
             result
             for name, piece in zip(names, results, strict=True)
@@ -164,7 +164,7 @@ class KernelCall(NamedTuple):
     ) -> NDArray[Any]:
         """Cast a result to its tensor's type, which the rules of the operator have accepted.
 
-        No scalar loses its fraction or its imaginary part.
+        No scalar, of the highest category ``scalars``, loses its fraction or its imaginary part.
         """
         array = np.asarray(piece)
         wanted = numpy_dtype(tensor.data_type)
@@ -176,7 +176,7 @@ class KernelCall(NamedTuple):
         place = [parameter.name for parameter in self.signature.parameters].index(parameter)
         most = CATEGORIES.index(category(wanted))
         loses = CATEGORIES.index(category(array.dtype)) > most
-        in_place = parameter in self.signature.read
+        in_place = scalars >= 0 and parameter in self.signature.read
         if loses and (rules.parameters[place].cast or in_place or scalars > most):
             raise ValueError(
                 f"{name} is {wanted}; the result is {array.dtype}, which cannot be cast to {wanted}"

@@ -171,13 +171,14 @@ class KernelCall(NamedTuple):
         if array.dtype == wanted:
             return array
         rules = call_rules(self.signature.name)
-        if not self.is_own or rules is None:
+        if not self.is_own:
             raise ValueError(f"{name} is {wanted}; the result is {array.dtype}")
         place = [parameter.name for parameter in self.signature.parameters].index(parameter)
         most = CATEGORIES.index(category(wanted))
         loses = CATEGORIES.index(category(array.dtype)) > most
         in_place = scalars >= 0 and parameter in self.signature.read
-        if loses and (rules.parameters[place].cast or in_place or scalars > most):
+        any_type = rules is not None and not rules.parameters[place].cast
+        if loses and (not any_type or in_place or scalars > most):
             raise ValueError(
                 f"{name} is {wanted}; the result is {array.dtype}, which cannot be cast to {wanted}"
             )

@@ -10,6 +10,7 @@ from itertools import zip_longest
 from typing import TYPE_CHECKING, NamedTuple
 
 from pyaclnn.facts.operators.call_rules import call_rules
+from pyaclnn.facts.operators.catalogue import catalogue
 from pyaclnn.facts.operators.limits import (
     CATEGORIES,
     category_of,
@@ -117,9 +118,13 @@ def _faults(call: Checked, rules: CallRules | None) -> Iterator[str]:
         if item.data_type not in _EXISTING:
             shown = data_type_name(item.data_type)
             wrong = f"{name} has the data type {shown}, which does not exist"
-        elif isinstance(item, Scalar) and rules is not None:
+        elif call.operator not in catalogue():
+            continue
+        elif isinstance(item, Scalar):
             wrong = scalar_fault(call.operator, name, type_word(item.data_type), results)
-        elif isinstance(item, Tensor) and rules is not None:
+        elif rules is None:
+            wrong = rank_fault(name, item.rank)
+        else:
             wrong = _fault(call, name, item, parameters[name])
         if wrong is not None:
             yield wrong

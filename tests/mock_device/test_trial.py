@@ -61,7 +61,7 @@ FIRST = {vector["operator"]: vector for vector in reversed(VECTORS)}
 
 
 OF_LENGTHS = ("Unpadding", "VarLen", "GroupedMatmul")
-"""Words of operators that take lengths as values, so that a vector does not grow with its shapes."""
+"""Words of operators that take lengths as values: their calls do not grow with the shapes."""
 
 
 @pytest.mark.parametrize("name", [n for n in FIRST if not any(w in n for w in OF_LENGTHS)])

@@ -74,10 +74,12 @@ def require_written(routine: str, memory: Memory, first: int, end: int) -> None:
     for use in unwritten(memory, first, end):
         stream = use.timeline.struct.stream
         name = f"the stream 0x{raw.address_of(stream):x}" if stream else "the default stream"
+        way = "numpy(stream=...) waits for that stream first; so does its synchronize()."
+        if not stream:
+            way = "x.device.synchronize() waits for it, where x is the array."
         message = (
             f"{routine}(): work queued on {name} has still to write this array, and nothing has "
-            "waited for it.\nHint: numpy(stream=...) waits for that stream first; so does its "
-            "synchronize()."
+            f"waited for it.\nHint: {way}"
         )
         raise ContextError(message, routine=routine)
 

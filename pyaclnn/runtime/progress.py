@@ -76,7 +76,7 @@ def require_written(routine: str, memory: Memory, first: int, end: int) -> None:
         name = f"the stream 0x{raw.address_of(stream):x}" if stream else "the default stream"
         way = "numpy(stream=...) waits for that stream first; so does its synchronize()."
         if not stream:
-            way = "x.device.synchronize() waits for it, where x is the array."
+            way = "x.device.synchronize() waits for all of it, numpy(stream=...) for a stream."
         message = (
             f"{routine}(): work queued on {name} has still to write this array, and nothing has "
             f"waited for it.\nHint: {way}"

@@ -129,7 +129,7 @@ NOUNS: dict[str, tuple[Callable[[Any], Any], str, str, str]] = {
     ),
     "plan(3)": (
         lambda _: plan(ANY_OPERATOR), "operator", "3",
-        "an operator of pyaclnn.ops or pyaclnn.aclnn",
+        "an operator of pyaclnn.ops or pyaclnn.aclnn, which its arguments follow",
     ),
     "plan, host": (
         lambda _: plan(rms_norm, z(2, 4), z(4)), "arguments", "NumPy arrays",

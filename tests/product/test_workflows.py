@@ -9,6 +9,7 @@ import re
 import runpy
 import subprocess
 import sys
+from collections import OrderedDict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -93,6 +94,7 @@ class Recorder:
 @pytest.fixture(scope="module")
 def noxfile() -> dict[str, Any]:
     with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("nox.registry._REGISTRY", OrderedDict())  # another test may have read it too
         patch.chdir(ROOT)
         return runpy.run_path("noxfile.py")
 

@@ -124,6 +124,11 @@ class KernelCall(NamedTuple):
             for name, value in values.items()
             if (parameter := kernel.parameter_for(name)) is not None
         }
+        unseen = [name for name, value in values.items() if value and kernel.refuses(name)]
+        unseen = [name for name in unseen if isinstance(values[name], (Tensor, TensorList))]
+        if unseen:
+            why = f"its own does not compute with {', '.join(unseen)}, which must be NULL"
+            raise KernelLimitError(kernel_missing(signature.name, why))
         found = self._called(function or kernel.function, arguments)
         names = list(signature.written)
         results = list(found) if isinstance(found, tuple) else [found]

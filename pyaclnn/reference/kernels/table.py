@@ -38,7 +38,7 @@ def row_kernel(name: str) -> Kernel:
         return functions().get(name) or getattr(np, name, None) or getattr(builtins, name)
 
     function = function_of(row, function_named)
-    return Kernel(name, _quietly(function), shrinks=row.shrinks, plain=True)
+    return Kernel(name, _quietly(function), shrinks=row.shrinks, plain=True, ignored=row.null)
 
 
 def _quietly(function: Callable[..., Any]) -> Callable[..., Any]:

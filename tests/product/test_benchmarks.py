@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -30,5 +31,6 @@ def test_a_benchmark_runs(tmp_path: Path, name: str) -> None:
 
 
 @pytest.mark.torch
-def test_the_benchmark_of_the_reference_runs(tmp_path: Path) -> None:
+def test_the_benchmark_of_the_reference_runs(tmp_path: Path, torch: Any) -> None:
+    assert torch
     assert "batch_norm_elemt float16 4096x4096" in tried("reference", tmp_path)

@@ -14,16 +14,15 @@ from pyaclnn.facts.operators.torch_functions import torch_functions
 
 def test_every_row_is_of_an_operator_without_a_description() -> None:
     assert len(torch_functions()) > 400
-    for operator, torch in torch_functions().items():
+    for operator, function in torch_functions().items():
         declared = Declared.of(operator)
         assert declared is not None, operator
         assert operator not in by_c_name(), operator
-        assert {*torch.renamed.values()} <= {*declared.names}, operator
+        assert {*function.renamed.values()} <= {*declared.names}, operator
 
 
 @pytest.mark.torch
-def test_names_and_defaults_are_those_of_pytorch() -> None:
-    torch: Any = pytest.importorskip("torch")
+def test_names_and_defaults_are_those_of_pytorch(torch: Any) -> None:
     schemas: dict[str, list[list[str]]] = {}
     for schema in torch._C._jit_get_all_schemas():
         if schema.name.startswith("aten::"):

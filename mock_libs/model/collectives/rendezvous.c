@@ -19,6 +19,7 @@
 #include "hccl_error.h"
 #include "python_path.h"
 #include "python_process.h"
+#include "remedy.h"
 
 enum { BACKLOG = 1024 };
 
@@ -64,8 +65,9 @@ static struct sockaddr_un place_of(const struct mock_address *address, socklen_t
     return place;
 }
 
-static int new_socket(void)
+static int new_socket(const char **call)
 {
+    *call = "socket";
     return mock_descriptor_above(socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
 }
 
@@ -73,11 +75,20 @@ static int listen_at(const struct mock_address *address)
 {
     socklen_t length;
     const struct sockaddr_un place = place_of(address, &length);
-    const int descriptor = new_socket();
-    if (descriptor < 0 || bind(descriptor, (const struct sockaddr *)&place, length) != 0 ||
-        listen(descriptor, BACKLOG) != 0) {
+    const char *call;
+    const int descriptor = new_socket(&call);
+    bool ready = descriptor >= 0;
+    if (ready) {
+        call = "bind";
+        ready = bind(descriptor, (const struct sockaddr *)&place, length) == 0;
+    }
+    if (ready) {
+        call = "listen";
+        ready = listen(descriptor, BACKLOG) == 0;
+    }
+    if (!ready) {
         mock_fail((aclError)HCCL_E_SYSCALL, "no socket for the ranks to meet at: %s",
-                  strerror(errno));
+                  mock_remedy(call, errno));
         if (descriptor >= 0) {
             close(descriptor);
         }
@@ -109,7 +120,8 @@ HcclResult mock_rendezvous_open(struct mock_address *address)
     uint64_t chance[2];
     mock_rendezvous_collect();
     if (getrandom(chance, sizeof chance, 0) != (ssize_t)sizeof chance) {
-        return MOCK_HCCL_FAIL(HCCL_E_SYSCALL, "no random name: %s", strerror(errno));
+        return MOCK_HCCL_FAIL(HCCL_E_SYSCALL, "no random name: %s",
+                              mock_remedy("getrandom", errno));
     }
     snprintf(address->name, sizeof address->name, "pyaclnn-hccl-%016llx%016llx",
              (unsigned long long)chance[0], (unsigned long long)chance[1]);
@@ -132,15 +144,19 @@ int mock_rendezvous_connect(const struct mock_address *address)
 {
     socklen_t length;
     const struct sockaddr_un place = place_of(address, &length);
-    const int descriptor = new_socket();
-    if (descriptor < 0 || connect(descriptor, (const struct sockaddr *)&place, length) != 0) {
+    const char *call;
+    const int descriptor = new_socket(&call);
+    if (descriptor < 0) {
+        mock_fail((aclError)HCCL_E_TCP_CONNECT, "no socket to the other ranks: %s",
+                  mock_remedy(call, errno));
+        return -1;
+    }
+    if (connect(descriptor, (const struct sockaddr *)&place, length) != 0) {
         mock_fail((aclError)HCCL_E_TCP_CONNECT,
                   "EI0006: the ranks of this root info do not meet any more, or on another "
                   "machine: %s",
                   strerror(errno));
-        if (descriptor >= 0) {
-            close(descriptor);
-        }
+        close(descriptor);
         return -1;
     }
     return descriptor;

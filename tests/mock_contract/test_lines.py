@@ -103,7 +103,7 @@ def test_what_others_make_is_of_no_line(said: dict[str, Any]) -> None:
 
 
 def test_an_error_of_the_data_names_the_line_of_its_launch(tmp_path: Path, keep: Keep) -> None:
-    script = tmp_path / "select.py"
+    script = tmp_path / "selecting.py"
     script.write_text(
         """
 import numpy as np, pyaclnn

@@ -20,13 +20,21 @@ FLOAT, BFLOAT16, INT64, BOOL = 0, 27, 9, 12
 
 
 def launch(name: str, *arguments: Any) -> list[str]:
-    """Run an operator and wait; gives the rules that it broke."""
+    """Run an operator, wait, and destroy its arguments; gives the rules that it broke."""
     before = len(pyaclnn.mock.violations())
     size, executor = ffi.new("uint64_t *"), ffi.new("aclOpExecutor **")
     npu.call(f"{name}GetWorkspaceSize", *arguments, size, executor)
     npu.call(name, NULL, size[0], executor[0], NULL)
     npu.call("aclrtSynchronizeStream", NULL)
+    destroy(*arguments)
     return [each.rule for each in pyaclnn.mock.violations()[before:]]
+
+
+def destroy(*arguments: Any) -> None:
+    """Destroy tensors, scalars and arrays, each once; other arguments are left."""
+    for handle in dict.fromkeys(each for each in arguments if isinstance(each, ffi.CData)):
+        kind = ffi.typeof(handle).item.cname.split()[-1]
+        npu.call(f"aclDestroy{kind.removeprefix('acl')}", handle)
 
 
 def of(kind: str, values: list[float]) -> Any:
@@ -125,4 +133,5 @@ def test_a_kernel_that_writes_beyond_the_padding_fails(block: Any) -> None:
     npu.call("aclnnAbsGetWorkspaceSize", x, out, size, executor)
     npu.call("aclnnAbs", NULL, 0, executor[0], NULL)
     assert lib.aclrtSynchronizeStream(NULL) == 507015
+    destroy(x, out)
     npu.call("aclrtFree", small)

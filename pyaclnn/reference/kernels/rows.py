@@ -12,7 +12,6 @@ import ast
 import functools
 import inspect
 import re
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from pyaclnn.facts.operators.catalogue import catalogue
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["Row", "function_of", "parameter_names", "rows_of"]
 
 _ROW: Final = re.compile(r"(?P<names>[A-Za-z0-9* ]+): (?P<text>.*?)(?: \[(?P<null>[\w ]+)\])?")
-_FOLDER: Final = Path(__file__).parent
+_FOLDER: Final = __file__.rpartition("/")[0]
 
 
 class Row(NamedTuple):
@@ -49,7 +48,8 @@ def rows_of(table: str) -> Mapping[str, Row]:
         table: The name of its file without ``.txt``.
     """
     found: dict[str, Row] = {}
-    text = (_FOLDER / f"{table}.txt").read_text(encoding="utf-8")
+    with open(f"{_FOLDER}/{table}.txt", encoding="utf-8") as file:  # noqa: PTH123  # pathlib is dear
+        text = file.read()
     for line in re.sub(r"\n +", " ", text).splitlines():
         if not line.startswith("#") and (match := _ROW.fullmatch(line)):
             null = tuple((match["null"] or "").split())

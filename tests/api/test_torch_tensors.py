@@ -23,6 +23,7 @@ def test_running_statistics_and_results_are_written_in_place(torch: Any) -> None
     np.testing.assert_allclose(out.numpy().mean((0, 2)), np.zeros(3), atol=1e-4)
 
 
+@pytest.mark.filterwarnings("ignore::UserWarning")  # PyTorch's, of nested and quantized tensors
 @pytest.mark.parametrize(
     ("kind", "hint"),
     [

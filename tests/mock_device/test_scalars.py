@@ -136,7 +136,8 @@ class Attempt:
 
 
 def fits(wide: NDArray[Any], limits: np.iinfo[Any]) -> bool:
-    return bool(wide.real.min() >= limits.min and wide.real.max() <= limits.max)
+    lowest, highest = wide.real.min().item(), wide.real.max().item()
+    return bool(lowest >= limits.min and highest <= limits.max)
 
 
 def check_operator(bench: Bench, name: str, words: Iterable[str]) -> list[str]:

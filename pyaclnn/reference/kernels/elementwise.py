@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from pyaclnn.facts.operators.catalogue import catalogue
-from pyaclnn.reference.kernels.kernel import KernelLimitError, operator
+from pyaclnn.reference.kernels.kernel import operator
 from pyaclnn.reference.kernels.promotion import cast, category, floating, promoted, wide
 
 if TYPE_CHECKING:
@@ -114,9 +114,12 @@ def addcmul(self: Array, tensor1: Array, tensor2: Array, value: Any) -> Array:
 
 @operator("aclnnAddcdiv", "aclnnInplaceAddcdiv")
 def addcdiv(self: Array, tensor1: Array, tensor2: Array, value: Any) -> Array:
-    """``self + value * tensor1 / tensor2``."""
+    """``self + value * tensor1 / tensor2``; integers alone are refused, as PyTorch refuses them.
+
+    CANN lists INT64, and states neither the order nor the rounding of the division.
+    """
     if category(promoted(self, tensor1, tensor2)) in "bi":
-        raise KernelLimitError("aclnnAddcdiv has no kernel for integers on the simulated NPU")
+        raise ValueError("self, tensor1 and tensor2 are of integers, which are not divided here")
     return _combined(lambda x, a, b, v: x + v * a / b, self, tensor1, tensor2, value)
 
 

@@ -15,23 +15,34 @@ from pyaclnn.calling.declared import snake_name
 from pyaclnn.calling.empty import Empty
 from pyaclnn.calling.reductions import cast_to, follow, reduce
 from pyaclnn.facts.operators.array_functions import array_functions, operators_to_call
+from pyaclnn.facts.operators.call_rules import call_rules
 from pyaclnn.facts.operators.catalogue import catalogue
 from pyaclnn.facts.operators.limits import CATEGORIES
-from pyaclnn.reference.kernels.promotion import category, common, floating, with_number
+from pyaclnn.facts.operators.types import ARRAYS
+from pyaclnn.reference.kernels.promotion import (
+    BFLOAT16,
+    category,
+    common,
+    floating,
+    with_number,
+)
 from pyaclnn.runtime.array import DeviceArray, array_on_loan
+from pyaclnn.runtime.dtypes import dtype_of
 from pyaclnn.runtime.layout import Layout
 from pyaclnn.runtime.stream import require_stream
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
-    from pyaclnn.facts.operators.array_functions import ArrayFunction
+    from pyaclnn.facts.operators.array_functions import ArrayFunction, OperatorCall
     from pyaclnn.runtime.arithmetic import ArrayFunctions
     from pyaclnn.runtime.foreign import StreamLike
 
 __all__ = ["FUNCTIONS", "compute", "ways_to_call"]
 
 _BOOL: Final = np.dtype(np.bool_)
+_FLOAT32: Final = np.dtype(np.float32)
+_HALF: Final = (np.dtype(np.float16), BFLOAT16)
 _NUMBERS: Final = (bool, int, float, complex, np.generic)
 
 
@@ -44,6 +55,7 @@ class _Prepared(NamedTuple):
         place: The place of the result among the arguments of C.
         dtype: The dtype of the operands.
         result: The result.
+        written: What the operator writes: the result, or one in float32 that is cast to it.
     """
 
     operator: str
@@ -51,6 +63,7 @@ class _Prepared(NamedTuple):
     place: int
     dtype: np.dtype[Any]
     result: Empty
+    written: Empty
 
 
 def compute(
@@ -157,12 +170,13 @@ def _launch(
 ) -> DeviceArray:
     named: dict[str | float, Any] = dict(zip(("x1", "x2"), operands, strict=False))
     given: list[Any] = [named.get(argument, argument) for argument in prepared.arguments]
-    result: Any = prepared.result
+    result: Any = prepared.written
+    is_cast = prepared.written is not prepared.result
     if out is not None:
         _check_out(name, out, prepared.result)
         shared = [a for a in given if isinstance(a, DeviceArray) and a._memory is out._memory]
         in_place = f"aclnnInplace{prepared.operator.removeprefix('aclnn')}"
-        fits = out.dtype == prepared.result.dtype
+        fits = out.dtype == prepared.result.dtype and not is_cast
         if fits and not shared:
             result = out
         elif fits and len(shared) == 1 and given[0] is out and in_place in catalogue():
@@ -170,6 +184,8 @@ def _launch(
             return written
     given.insert(prepared.place, result)
     found: DeviceArray = op(prepared.operator)(*given, stream=stream)
+    if is_cast and out is None:
+        return cast_to(found, prepared.result.dtype, stream)
     return found if out is None or found is out else _put(name, found, out, stream)
 
 
@@ -236,7 +252,49 @@ def _prepared(name: str, form: tuple[Any, ...]) -> _Prepared:
     elif function.result == "magnitude" and dtype.kind == "c":
         result = np.dtype(f"f{dtype.itemsize // 2}")
     [place] = op(call.operator).declared.results
-    return _Prepared(call.operator, call.arguments, place, dtype, Empty(shape, result))
+    is_skipped = function.result == "whole" and category(dtype) in "bi"
+    kind = result if is_skipped else _written(call, place, dtype, result)
+    final = Empty(shape, result)
+    written = final if kind == result else Empty(shape, kind)
+    return _Prepared(call.operator, call.arguments, place, dtype, final, written)
+
+
+def _written(
+    call: OperatorCall, place: int, dtype: np.dtype[Any], result: np.dtype[Any]
+) -> np.dtype[Any]:
+    """Return the dtype in which an operator writes a result: float32 if it lacks one of 16 bits.
+
+    Args:
+        call: The operator with its arguments.
+        place: The place of the result.
+        dtype: The dtype of the operands.
+        result: The dtype of the function's result.
+
+    Raises:
+        ValueError: On no chip does the operator have such operands or such a result; the text is
+            the dtypes that it has.
+    """
+    rules = call_rules(call.operator)
+    if rules is None:
+        return result
+    for at, argument in enumerate(call.arguments):
+        words = rules.parameters[at + (at >= place)].types_anywhere
+        if isinstance(argument, str) and words is not None and dtype not in _dtypes(words):
+            raise ValueError(f"of a dtype that {call.operator} reads: {_listed(words)}")
+    words = rules.parameters[place].types_anywhere
+    if words is None or result in _dtypes(words):
+        return result
+    if result in _HALF and "f32" in words:
+        return _FLOAT32
+    raise ValueError(f"of a dtype that {call.operator} writes: {_listed(words)}")
+
+
+def _dtypes(words: Iterable[str]) -> set[np.dtype[Any]]:
+    return {dtype_of(ARRAYS[word].numpy, "compute") for word in words if word in ARRAYS}
+
+
+def _listed(words: Iterable[str]) -> str:
+    return " or ".join(sorted(ARRAYS[word].numpy for word in words if word in ARRAYS))
 
 
 def _broadcast(shapes: Sequence[tuple[int, ...]]) -> tuple[int, ...]:

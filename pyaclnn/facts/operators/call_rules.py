@@ -87,6 +87,14 @@ class ParameterRule(NamedTuple):
         """
         return _types(self.words, family, bfloat16) if self.words else None
 
+    @property
+    def types_anywhere(self) -> frozenset[str] | None:
+        """The data types on any chip; None if they are not known for certain."""
+        if not self.words or self.documented:
+            return None
+        lists = (part.rpartition(":")[2] for part in self.words.split("/"))
+        return frozenset(DATA_TYPES[letter] for letter in "".join(lists))
+
 
 class CallRules(NamedTuple):
     """Rules for the arguments of an operator.

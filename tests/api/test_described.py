@@ -294,6 +294,10 @@ def test_what_is_optional_may_be_left_out(operator: Operator) -> None:
     hold(operator, call(operator, copies(fewer)), {**fewer, **absent})
 
 
+MOST_AXES = {"rms_norm_dynamic_mx_quant": 7, "add_rms_norm_dynamic_mx_quant": 7}
+"""The operators that take fewer axes than 8, because their scales have one more."""
+
+
 @pytest.mark.sampled(40)
 @EVERY
 @pytest.mark.parametrize("axes", range(2, 9))
@@ -303,6 +307,10 @@ def test_any_number_of_axes_is_taken(operator: Operator, axes: int, stream: pyac
         assert operator.primary.shape.least_rank > 2
         return
     given = arguments(operator, (shape,))
+    if axes > MOST_AXES.get(operator.name, 8):
+        with pytest.raises(pyaclnn.AclError, match=r"has 8 dimensions, .* it must have 1 to 7"):
+            call(operator, given)
+        return
     found = call(operator, given)
     hold(operator, {**found, **updated(operator, given)}, arguments(operator, (shape,)))
     placed = to_device(arguments(operator, (shape,)))

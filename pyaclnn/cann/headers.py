@@ -43,7 +43,7 @@ _ATTRIBUTE: Final = re.compile(
 )
 _FUNCTION: Final = re.compile(r"\b(aclnnStatus|aclError|int32_t|int)\s+(\w+)\s*\(([^()]*)\)\s*;")
 _PARAMETER: Final = re.compile(
-    r"(?:(const)\s+)?((?:unsigned\s+)?[A-Za-z_]\w*)(?:\s+(const))?\s*((?:\*\s*(?:const\b\s*)?)*)"
+    r"(?:(const)\s+)?((?:unsigned\s+)?[A-Za-z_]\w*)(?:\s+(const)\b)?\s*((?:\*\s*(?:const\b\s*)?)*)"
     r"([A-Za-z_]\w*)\s*(\[\w*\])?"
 )
 _REST: Final = re.compile(r"(?:typedef\s+)?(?:enum|struct)\b[^{};]*(?:\{[^{}]*\})?[^{};]*;|[\s{};]")

@@ -7,6 +7,7 @@ import os
 import random
 import re
 import sys
+from struct import calcsize
 from typing import TYPE_CHECKING
 
 import pytest
@@ -18,6 +19,8 @@ from pyaclnn.mock.protocol.values import Call, Tensor
 from pyaclnn.mock.protocol.wire import (
     Batch,
     Check,
+    CheckReply,
+    Kind,
     Request,
     Run,
     WireError,
@@ -144,6 +147,8 @@ def test_the_device_understands_or_refuses_every_message(device: Device) -> None
 
 # ---- the host, and a device process that talks nonsense ------------------------------------------
 
+# The reply of phase 1, up to the length of its text.
+CHECKED = "<iIQIQQQII"
 LIAR = """#!{python}
 import os, random, socket, struct
 dice = random.Random(int(os.environ["LIAR"]))
@@ -171,11 +176,15 @@ while True:
         choice = dice.randrange(5)
         if choice == 0:
             answer(kind, dice.randbytes(dice.randrange(64)))
+        elif choice == 1 and kind == 3:
+            shapes, rank = dice.choice((0, 1, 2, 1 << 31)), dice.choice((0, 2, 1 << 30))
+            answer(kind, struct.pack("<iIIIIqq", dice.randrange(2), 0, shapes, dice.randrange(8),
+                                     rank, dice.randrange(1 << 62), dice.randrange(9)))
         elif choice == 1:
-            answer(kind, struct.pack("<iIQIQQQI", 0, dice.randrange(3), dice.randrange(1 << 64),
+            answer(kind, struct.pack("{checked}", 0, dice.randrange(3), dice.randrange(1 << 64),
                                      dice.randrange(4), dice.randrange(1 << 64),
                                      dice.randrange(1 << 64), dice.randrange(1 << 64),
-                                     dice.choice((0, dice.randrange(1 << 32)))))
+                                     dice.randrange(2), dice.choice((0, dice.randrange(1 << 32)))))
         elif choice == 2:
             host.sendall(dice.randbytes(dice.randrange(1, 32)))
             break
@@ -183,7 +192,7 @@ while True:
             host.sendall(struct.pack("<IIQ", 0x4E4E4C41, kind, dice.randrange(1 << 64)))
             break
         else:
-            answer(dice.randrange(6), struct.pack("<iIQIQQQI", 0, 0, 1, 1, 0, 0, 0, 0))
+            answer(dice.randrange(6), struct.pack("{checked}", 0, 0, 1, 1, 0, 0, 0, 0, 0))
     first = False
 """
 HOST = """
@@ -210,8 +219,10 @@ print(len(statuses) > 2, 0 in statuses)
 
 @pytest.fixture
 def liar(tmp_path: Path) -> Path:
+    empty = encode_reply(Kind.CHECK, CheckReply(0))
+    assert len(empty) == FRAME + calcsize(CHECKED), "the liar writes another reply than the device"
     liar = tmp_path / "liar"
-    liar.write_text(LIAR.format(python=sys.executable), encoding="utf-8")
+    liar.write_text(LIAR.format(python=sys.executable, checked=CHECKED), encoding="utf-8")
     liar.chmod(0o755)
     return liar
 

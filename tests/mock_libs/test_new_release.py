@@ -52,7 +52,7 @@ def add_release(tree: Path) -> list[Path]:
     lines = catalogue.read_text(encoding="utf-8").splitlines()
     [place] = [i for i, line in enumerate(lines) if line.startswith("aclnnAcosh ")]
     lines[place] = lines[place].replace(" 8.1,9 ", f" 8.1,9,-{NAME} ")
-    lines.append(f"aclnnHalve aclnn_halve.h {NAME} told self:t out:t*>")
+    lines.append(f"aclnnHalve aclnn_halve.h {NAME} math documented self:t out:t*>")
     catalogue.write_text("\n".join(lines) + "\n", encoding="utf-8")
     return [releases, catalogue]
 

@@ -168,20 +168,28 @@ aclError aclopSetAttrListListInt(aclopAttr *attr, const char *attrName, int numL
     return status;
 }
 
+/* The array may be of any address, and may have NULL. */
+static const char *text_at(const char **values, int place)
+{
+    const char *text;
+    memcpy(&text, (const char *)values + (size_t)place * sizeof text, sizeof text);
+    return text == NULL ? "" : text;
+}
+
 /* A line each. */
 aclError aclopSetAttrListString(aclopAttr *attr, const char *attrName, int numValues,
                                 const char **values)
 {
     size_t bytes = 1;
     for (int i = 0; i < numValues; i++) {
-        bytes += strlen(values[i]) + 1;
+        bytes += strlen(text_at(values, i)) + 1;
     }
     char *all = calloc(bytes, 1);
     if (all == NULL) {
         return mock_fail(ACL_ERROR_BAD_ALLOC, "no host memory for an attribute");
     }
     for (int i = 0; i < numValues; i++) {
-        strcat(strcat(all, i == 0 ? "" : "\n"), values[i]);
+        strcat(strcat(all, i == 0 ? "" : "\n"), text_at(values, i));
     }
     const aclError status = set(attr, attrName, 'c', all, (int)strlen(all) + 1, 1);
     free(all);

@@ -138,6 +138,10 @@ def _argument(  # noqa: C901, PLR0911 (a table)
             name
         )
         return "readable()" if followed else "memory()"
+    if type_ in {"const char **", "const int64_t * const *"}:
+        return "pointers()"
+    if (type_, name) == ("const int *", "numValues"):
+        return "lengths()"
     if type_.endswith("*"):
         opaque = re.fullmatch(r"(const )?acl(Tensor|Scalar|\w+Array|\w+List|OpExecutor) \*", type_)
         return "anything()" if opaque else "readable()"

@@ -41,15 +41,26 @@ void aclopDestroyAttr(const aclopAttr *handle)
     free(attributes);
 }
 
+/* Report that there are no values for an attribute. */
+static aclError no_values(const void *values, int count)
+{
+    return mock_fail(ACL_ERROR_INVALID_PARAM, "%d values at %p", count, values);
+}
+
 /* Insert an attribute, or replace the one of its name. */
 static aclError set(aclopAttr *handle, const char *name, char tag, const void *values, int count,
                     size_t item)
 {
     struct op_attributes *attributes = mock_handle_get(handle, MOCK_OP_ATTR);
-    if (attributes == NULL || count < 0 || (count > 0 && values == NULL)) {
+    if (attributes == NULL) {
         mock_violate_handle(handle, MOCK_OP_ATTR, false);
-        return mock_fail(ACL_ERROR_INVALID_PARAM, "%p is no live aclopAttr, or %d values at %p",
-                         (void *)handle, count, values);
+        return mock_fail(ACL_ERROR_INVALID_PARAM, "%p is no live aclopAttr", (void *)handle);
+    }
+    if (name == NULL) {
+        return mock_fail(ACL_ERROR_INVALID_PARAM, "attrName is NULL");
+    }
+    if (count < 0 || (count > 0 && values == NULL)) {
+        return no_values(values, count);
     }
     const size_t bytes = (size_t)count * item;
     struct op_attribute *made = calloc(1, sizeof *made);
@@ -95,6 +106,9 @@ aclError aclopSetAttrFloat(aclopAttr *attr, const char *attrName, float attrValu
 
 aclError aclopSetAttrString(aclopAttr *attr, const char *attrName, const char *attrValue)
 {
+    if (attrValue == NULL) {
+        return no_values(attrValue, 1);
+    }
     return set(attr, attrName, 'c', attrValue, (int)strlen(attrValue) + 1, 1);
 }
 
@@ -144,6 +158,9 @@ aclError aclopSetAttrListListInt(aclopAttr *attr, const char *attrName, int numL
         return mock_fail(ACL_ERROR_INVALID_PARAM, "%d lists", numLists);
     }
     for (int i = 0; i < numLists; i++) {
+        if (numValues[i] < 0 || (numValues[i] > 0 && values[i] == NULL)) {
+            return no_values(values[i], numValues[i]);
+        }
         total += (size_t)numValues[i];
     }
     int64_t *all = calloc(total + (size_t)numLists + 1, sizeof *all), *lengths = NULL;
@@ -155,7 +172,9 @@ aclError aclopSetAttrListListInt(aclopAttr *attr, const char *attrName, int numL
     int64_t *next = all;
     lengths = all + total;
     for (int i = 0; i < numLists; i++) {
-        memcpy(next, values[i], (size_t)numValues[i] * sizeof *next);
+        if (numValues[i] > 0) {
+            memcpy(next, values[i], (size_t)numValues[i] * sizeof *next);
+        }
         next += numValues[i];
         lengths[i] = numValues[i];
     }
@@ -181,6 +200,9 @@ aclError aclopSetAttrListString(aclopAttr *attr, const char *attrName, int numVa
                                 const char **values)
 {
     size_t bytes = 1;
+    if (numValues < 0 || (numValues > 0 && values == NULL)) {
+        return no_values(values, numValues);
+    }
     for (int i = 0; i < numValues; i++) {
         bytes += strlen(text_at(values, i)) + 1;
     }
@@ -188,10 +210,11 @@ aclError aclopSetAttrListString(aclopAttr *attr, const char *attrName, int numVa
     if (all == NULL) {
         return mock_fail(ACL_ERROR_BAD_ALLOC, "no host memory for an attribute");
     }
+    char *end = all;
     for (int i = 0; i < numValues; i++) {
-        strcat(strcat(all, i == 0 ? "" : "\n"), text_at(values, i));
+        end = stpcpy(stpcpy(end, i == 0 ? "" : "\n"), text_at(values, i));
     }
-    const aclError status = set(attr, attrName, 'c', all, (int)strlen(all) + 1, 1);
+    const aclError status = set(attr, attrName, 'c', all, (int)(end - all) + 1, 1);
     free(all);
     return status;
 }

@@ -72,6 +72,27 @@ static inline void *readable(void)
     return dice(10) == 0 ? NULL : host + dice(16) * 4096;
 }
 
+/* Lists whose elements a function follows: of texts, or of 32 numbers each; some are missing. */
+static inline void *pointers(void)
+{
+    static const int64_t NUMBERS[32] = {0x64636261, 1, -1};
+    static _Thread_local const void *lists[32];
+    for (int i = 0; i < 32; i++) {
+        lists[i] = dice(50) == 0 ? NULL : NUMBERS;
+    }
+    return dice(10) == 0 ? NULL : lists;
+}
+
+/* Lengths of such lists. */
+static inline void *lengths(void)
+{
+    static _Thread_local int numbers[32];
+    for (int i = 0; i < 32; i++) {
+        numbers[i] = (int)dice(32) - (dice(200) == 0);
+    }
+    return dice(10) == 0 ? NULL : numbers;
+}
+
 /* Where the program's own memory ends, nothing follows: what reaches beyond is seen. */
 static inline uint8_t *arena(void)
 {

@@ -204,7 +204,10 @@ def strides(npu: Npu, table: Table, most: int) -> Iterator[str]:
                 argument = arguments[name]
                 assert isinstance(argument, Array)
                 dtype = numpy_type(argument.dtype)
-                written = storage.size - np.count_nonzero(storage == POISON.astype(dtype))
+                # A dtype without this number holds NaN, which equals nothing.
+                untouched = POISON.astype(dtype)
+                equal = np.isnan(storage) if np.isnan(untouched) else storage == untouched
+                written = storage.size - np.count_nonzero(equal)
                 if written > outcome.after[name].size:
                     yield f"{row}: something between the strides of {name} was written"
         for told in _by_formula(npu, table, arguments, outcome):

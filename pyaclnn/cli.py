@@ -11,6 +11,7 @@ import argparse
 import os
 import shlex
 import sys
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -25,7 +26,7 @@ from pyaclnn.health import arguments as health
 from pyaclnn.mock.control import contract_command, functions, kernels
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
 __all__ = [
     "FAILED",
@@ -94,9 +95,23 @@ def _run(arguments: Sequence[str] | None) -> int:
         options = parser().parse_args(arguments)
     except SystemExit as done:  # also after --help and --version, whose output can fail
         return int(done.code or 0)
-    if getattr(options, "cann", None) is not None:
-        os.environ[VARIABLE] = options.cann  # read by the simulated NPU
-    return int(options.action(options))
+    with _release(getattr(options, "cann", None)):
+        return int(options.action(options))
+
+
+@contextmanager
+def _release(cann: str | None) -> Iterator[None]:
+    """Set the release that the simulated NPU reads, for the duration of a command."""
+    before = os.environ.get(VARIABLE)
+    if cann is not None:
+        os.environ[VARIABLE] = cann
+    try:
+        yield
+    finally:
+        if cann is not None:
+            os.environ.pop(VARIABLE)
+            if before is not None:
+                os.environ[VARIABLE] = before
 
 
 def _complain(message: str, status: int) -> int:

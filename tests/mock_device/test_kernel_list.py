@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ from typing import Any
 import pytest
 
 from pyaclnn import cli
+from pyaclnn.facts.releases import VARIABLE
 from pyaclnn.mock.control.kernels import kernels
 
 PAGE = Path(__file__).parents[2] / "docs" / "how-to" / "pytorch.md"
@@ -44,3 +46,9 @@ def test_the_command_writes_json(capsys: pytest.CaptureFixture[str]) -> None:
     found: Any = json.loads(capsys.readouterr().out)
     assert found["counts"]["none"] == len(found["operators"]) == counts("8.1")["none"]
     assert {row["kernel"] for row in found["operators"]} == {"none"}
+
+
+def test_the_release_of_a_command_ends_with_it() -> None:
+    before = os.environ.get(VARIABLE)
+    cli.main(["mock", "kernels", "--kernel", "none", "--cann", "8.1"])
+    assert os.environ.get(VARIABLE) == before

@@ -56,7 +56,7 @@ def run(keep: Keep) -> Run:
 
 def test_many_threads_race_for_nothing(run: Run, request: pytest.FixtureRequest) -> None:
     result = run(8, request.config.getoption("--stress-calls"))
-    assert (result.returncode, result.stderr) == (0, "")
+    assert (result.returncode, result.stderr) == (0, ""), result.stderr
 
 
 def test_a_race_would_be_seen(run: Run) -> None:

@@ -93,8 +93,20 @@ def _devices(text: str) -> tuple[int, ...] | None:
     except ValueError:
         devices = (-1,)
     if min(devices) < 0 or len(set(devices)) != len(devices):
-        raise argparse.ArgumentTypeError(f"{text!r} is neither 'all' nor ids like 0 or 0,1")
+        hint = _pytorch_hint(text)
+        raise argparse.ArgumentTypeError(f"{text!r} is neither 'all' nor ids like 0 or 0,1{hint}")
     return devices
+
+
+def _device(text: str) -> int:
+    if not (text.isascii() and text.isdecimal()):
+        raise argparse.ArgumentTypeError(f"{text!r} is no device id like 0{_pytorch_hint(text)}")
+    return int(text)
+
+
+def _pytorch_hint(text: str) -> str:
+    ids = text.replace("npu:", "")
+    return f"; PyTorch's {text} is {ids}" if ids != text and ids.isdecimal() else ""
 
 
 def _seconds(text: str) -> float:
@@ -135,6 +147,7 @@ def _npus(text: str) -> int:
 _TYPES: Final[dict[str, Callable[[str], Any]]] = {
     "bytes": functools.partial(_whole, what=" of bytes", least=64, most=1 << 32),
     "count": functools.partial(_whole, what="", least=1, most=256),
+    "device": _device,
     "devices": _devices,
     "int": int,
     "names": _names,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, NoReturn
 
 import pytest
 
+from pyaclnn.base.errors import repr_of, text_of
 from pyaclnn.base.spelling import nearest
 from pyaclnn.facts.chips import all_chips
 
@@ -52,34 +53,33 @@ def marker_options(markers: Iterable[pytest.Mark]) -> MarkerOptions:
             *(key for key in marker.kwargs if key not in MarkerOptions._fields),
         ]
         if unknown:
-            _refuse(
-                f"takes soc=, mode=, contract= and fresh=, not {unknown[0]!r}{_near(unknown[0])}"
-            )
+            _refuse("soc=, mode=, contract= and fresh=", unknown[0], _near(unknown[0]))
         options = options._replace(**marker.kwargs)
     if options.soc is not None:
         _require_chip(options.soc)
-    if options.mode is not None and not re.fullmatch(_MODES, str(options.mode)):
-        _refuse(f"takes 'deferred', 'eager' or 'shuffled:SEED' as mode=, not {options.mode!r}")
+    if options.mode is not None and not re.fullmatch(_MODES, text_of(options.mode)):
+        _refuse("'deferred', 'eager' or 'shuffled:SEED' as mode=", options.mode)
     for name in ("contract", "fresh"):
         value = getattr(options, name)
         if not isinstance(value, bool):
-            _refuse(f"takes True or False as {name}=, not {value!r}")
+            _refuse(f"True or False as {name}=", value)
     return options
 
 
 def _near(word: object) -> str:
-    near = nearest(str(word), MarkerOptions._fields)
+    near = nearest(text_of(word), MarkerOptions._fields)
     return f"; did you mean {near[0]}=?" if near else ""
 
 
 def _require_chip(soc: object) -> None:
     names = [chip.soc_name for chip in all_chips()]
-    if soc not in names:
-        same = [name for name in names if name.lower() == str(soc).lower()]
-        near = " or ".join(map(repr, same or nearest(str(soc), names, 3)))
+    text = text_of(soc)
+    if not isinstance(soc, str) or text not in names:
+        same = [name for name in names if name.lower() == text.lower()]
+        near = " or ".join(map(repr, same or nearest(text, names, 3)))
         question = f"; did you mean {near}?" if near else f"; it may be {', '.join(names)}"
-        _refuse(f"takes a chip as soc=, not {soc!r}{question}")
+        _refuse("a chip as soc=", soc, question)
 
 
-def _refuse(what: str) -> NoReturn:
-    pytest.fail(f"the marker pyaclnn {what}", pytrace=False)
+def _refuse(takes: str, value: object, question: str = "") -> NoReturn:
+    pytest.fail(f"the marker pyaclnn takes {takes}, not {repr_of(value)}{question}", pytrace=False)

@@ -327,30 +327,36 @@ static bool is_held(const struct device *device)
     return exchanges[MOCK_HELLO].busy || exchanges[MOCK_CHECK].busy || exchanges[MOCK_FORGET].busy;
 }
 
-/* Ask the process to end; it has when its end of the socket closes. false: it does not. */
-static bool has_ended_by_itself(struct device *device)
+/* Ask the process to end, and wait for it; it has ended when its end of the socket closes. */
+static void let_end(struct device *device)
 {
     const struct timespec deadline = mock_deadline(TO_END * 1000);
     uint8_t *answer;
     size_t length;
     if (device->lost || is_held(device) ||
         !mock_device_request(device, MOCK_BYE, "", 0, &deadline, &answer, &length)) {
-        return false;
+        return;
     }
     free(answer);
     while (!device->lost && mock_wait_progress(&deadline)) {
     }
-    return device->lost;
+}
+
+/* The process leads a group, in which is what kernels of the user have started. It may have been
+ * reaped elsewhere: its pid is somebody else's then. */
+static void kill_group(pid_t process)
+{
+    siginfo_t ended;
+    if (waitid(P_PID, (id_t)process, &ended, WEXITED | WNOHANG | WNOWAIT) == 0) {
+        kill(-process, SIGKILL);
+    }
 }
 
 void mock_process_stop(struct device *device)
 {
     if (device->process > 0 && !mock_process_detach(device)) {
-        const bool ended = has_ended_by_itself(device);
-        /* It may have been reaped elsewhere: its pid must not be killed then. */
-        if (!ended && waitpid(device->process, NULL, WNOHANG) == 0) {
-            kill(device->process, SIGKILL);
-        }
+        let_end(device);
+        kill_group(device->process);
         while (waitpid(device->process, NULL, 0) < 0 && errno == EINTR) {
         }
     }
@@ -363,7 +369,7 @@ void mock_process_kill(struct device *device)
         return;
     }
     device->loss = "a fault was injected";
-    kill(device->process, SIGKILL);
+    kill_group(device->process);
     /* Its end of the socket closes with it: from then on every call sees the loss. */
     struct pollfd end = {.fd = device->channel.socket, .events = 0};
     while (poll(&end, 1, -1) < 0 && errno == EINTR) {

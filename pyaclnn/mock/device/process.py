@@ -13,6 +13,7 @@ operators are imported when the first operator comes.
 from __future__ import annotations
 
 import fcntl
+import functools
 import gc
 import os
 import select
@@ -296,9 +297,12 @@ def _die_with_host(lifeline: int) -> None:
     """Let the kernel of the system kill this process when the other end of a pipe is closed.
 
     Whatever the threads of this process do: a kernel of the user may never end, nor release the
-    GIL.
+    GIL. The processes that it has started are killed, too: the host starts this one as the leader
+    of a group.
     """
-    fcntl.fcntl(lifeline, fcntl.F_SETOWN, os.getpid())
+    process = os.getpid()
+    owner = -process if os.getpgrp() == process else process
+    fcntl.fcntl(lifeline, fcntl.F_SETOWN, owner)
     fcntl.fcntl(lifeline, fcntl.F_SETSIG, signal.SIGKILL)
     fcntl.fcntl(lifeline, fcntl.F_SETFL, fcntl.fcntl(lifeline, fcntl.F_GETFL) | os.O_ASYNC)
 
@@ -317,6 +321,8 @@ def main(argv: Sequence[str | int]) -> NoReturn:
     socket_descriptor, memory_descriptor, *lifelines = map(int, argv)
     for lifeline in lifelines:
         _die_with_host(lifeline)
+    # The host takes the end of the socket for the end of this process.
+    os.register_at_fork(after_in_child=functools.partial(os.close, socket_descriptor))
     # Ctrl-C reaches the whole process group; whether to stop is the host's decision.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     sys.exit(serve(socket_descriptor, memory_descriptor))

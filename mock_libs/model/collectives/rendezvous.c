@@ -108,9 +108,7 @@ static HcclResult start(int descriptor, struct meeting *meeting)
     const int descriptors[] = {descriptor, -1};
     const int failed = mock_spawn(python, PROGRAM, descriptors, &meeting->process);
     if (failed != 0) {
-        mock_fail((aclError)HCCL_E_SYSCALL,
-                  "cannot start '%s': %s; PYACLNN_MOCK_PYTHON names the Python to start", python,
-                  strerror(failed));
+        mock_fail((aclError)HCCL_E_SYSCALL, "%s", mock_spawn_failure(python, failed));
     }
     return failed == 0 ? HCCL_SUCCESS : HCCL_E_SYSCALL;
 }
@@ -152,10 +150,10 @@ int mock_rendezvous_connect(const struct mock_address *address)
         return -1;
     }
     if (connect(descriptor, (const struct sockaddr *)&place, length) != 0) {
-        mock_fail((aclError)HCCL_E_TCP_CONNECT,
-                  "EI0006: the ranks of this root info do not meet any more, or on another "
-                  "machine: %s",
-                  strerror(errno));
+        const bool gone = errno == ECONNREFUSED;
+        mock_fail((aclError)HCCL_E_TCP_CONNECT, "EI0006: %s",
+                  gone ? "the ranks of this root info do not meet any more, or on another machine"
+                       : mock_remedy("connect", errno));
         close(descriptor);
         return -1;
     }

@@ -199,26 +199,6 @@ static int move_above(int descriptor, int *error)
     return moved;
 }
 
-/* Name what the start of a program needs and does not have. */
-static aclError fail_to_start(const struct device *device, const char *python, int error)
-{
-    const char *name = strchr(python, '/') == NULL ? "" : python;
-    if (access("/dev/null", R_OK | W_OK) != 0) {
-        return mock_fail(ACL_ERROR_RT_DEV_SETUP_ERROR,
-                         "device %d: /dev/null cannot be opened: %s; the device process needs it: "
-                         "create it (mknod -m 666 /dev/null c 1 3)",
-                         device->id, strerror(errno));
-    }
-    if (name[0] != '\0' && access(name, X_OK) == 0 && error != ENOEXEC && error != EACCES) {
-        return mock_fail(ACL_ERROR_RT_DEV_SETUP_ERROR, "device %d: cannot start '%s': %s",
-                         device->id, python, mock_remedy("posix_spawn", error));
-    }
-    return mock_fail(ACL_ERROR_RT_DEV_SETUP_ERROR,
-                     "device %d: cannot start '%s': %s; PYACLNN_MOCK_PYTHON names the Python to "
-                     "start",
-                     device->id, python, strerror(error));
-}
-
 aclError mock_process_start(struct device *device)
 {
     const struct chip *chip = mock_device_chip();
@@ -288,7 +268,8 @@ aclError mock_process_start(struct device *device)
                                device->id, mock_remedy("fcntl", refused));
         } else {
             status = failed == 0 ? handshake(device, chip->soc_name, python, false)
-                                 : fail_to_start(device, python, failed);
+                                 : mock_fail(ACL_ERROR_RT_DEV_SETUP_ERROR, "device %d: %s",
+                                             device->id, mock_spawn_failure(python, failed));
         }
     }
     if (status != ACL_SUCCESS) {

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <spawn.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -13,6 +14,7 @@
 #include <unistd.h>
 
 #include "release.h"
+#include "remedy.h"
 
 enum { FIRST = 3, MAX_DESCRIPTORS = 4, ABOVE = 10 };
 
@@ -88,4 +90,24 @@ int mock_descriptor_above(int descriptor)
     close(descriptor);
     errno = reason;
     return moved;
+}
+
+const char *mock_spawn_failure(const char *python, int error)
+{
+    static char text[PATH_MAX + 256];
+    const bool is_path = strchr(python, '/') != NULL;
+    if (access("/dev/null", R_OK | W_OK) != 0) {
+        snprintf(text, sizeof text,
+                 "/dev/null cannot be opened: %s; Python as a process needs it: create it (mknod "
+                 "-m 666 /dev/null c 1 3)",
+                 strerror(errno));
+    } else if (is_path && access(python, X_OK) == 0 && error != ENOEXEC && error != EACCES) {
+        snprintf(text, sizeof text, "cannot start '%s': %s", python,
+                 mock_remedy("posix_spawn", error));
+    } else {
+        snprintf(text, sizeof text,
+                 "cannot start '%s': %s; PYACLNN_MOCK_PYTHON names the Python to start", python,
+                 strerror(error));
+    }
+    return text;
 }

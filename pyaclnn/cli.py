@@ -222,6 +222,8 @@ def _add_mock(commands: _Commands) -> None:
     for name, text in (
         ("includedir", "the folder of the headers"),
         ("libdir", "the folder of the libraries"),
+        ("cmakedir", "the folder of the CMake package, for -Dpyaclnn_DIR"),
+        ("pkgconfigdir", "the folder of pyaclnn.pc, for PKG_CONFIG_PATH"),
         ("cflags", "arguments for the compiler"),
         ("ldflags", "arguments for the linker, with the run-time path of the libraries"),
         ("chips", "the chips that PYACLNN_MOCK_SOC can name"),

@@ -9,6 +9,7 @@ from pyaclnn.base.lazy import public_names
 
 if TYPE_CHECKING:
     from pyaclnn.cann.simulator import environment, ldflags, libdir
+    from pyaclnn.mock.control.build_files import cmakedir, pkgconfigdir
     from pyaclnn.mock.control.home import build_home
     from pyaclnn.mock.control.include_folder import cflags, includedir
     from pyaclnn.mock.control.injection import Fault, faults, injected, mode, set_faults, set_mode
@@ -33,6 +34,7 @@ __all__ = [
     "calls",
     "cflags",
     "clear_violations",
+    "cmakedir",
     "environment",
     "faults",
     "includedir",
@@ -41,6 +43,7 @@ __all__ = [
     "libdir",
     "mode",
     "operator",
+    "pkgconfigdir",
     "reset_calls",
     "set_faults",
     "set_mode",
@@ -52,6 +55,7 @@ __all__ = [
 _HOMES = (
     ".cann.simulator",
     "control.include_folder",
+    "control.build_files",
     "control.report",
     "control.injection",
     "control.missing_symbols",

@@ -5,11 +5,13 @@ from __future__ import annotations
 
 import platform
 import re
+import shutil
 import subprocess
 from typing import TYPE_CHECKING
 
 import pytest
 
+from pyaclnn import mock
 from pyaclnn.cann.simulator import simulator
 from pyaclnn.mock import build_home, includedir, libdir
 
@@ -29,7 +31,8 @@ def test_every_library_and_header_is_where_an_installation_has_it(home: Path) ->
     assert {"libascendcl.so", "libopapi.so", "libhccl.so"} < set(real)
     for lib64 in (home / "lib64", home / "runtime" / "lib64", home / "compiler" / "lib64"):
         libraries = {path.name: path.resolve() for path in lib64.iterdir() if path.suffix == ".so"}
-        assert libraries == real
+        assert {name: libraries.pop(name) for name in real} == real
+        assert set(libraries.values()) == {real["libascendcl.so"]}
     for include in (home / "include", home / "runtime" / "include"):
         # Files of its own: the folder that compilers are given is a cache, and may be cleared.
         own = {p.relative_to(include): p for p in include.rglob("*") if p.is_file()}
@@ -54,6 +57,8 @@ fwkacllib/lib64/libhccl.so fwkacllib/include/hccl/hccl.h atc/lib64/libnnopbase.s
 latest/lib64/libascendcl.so latest/set_env.sh hccl/version.info toolkit/version.info
 {machine}-linux/lib64/libascendcl.so {machine}-linux/include/acl/acl.h
 {machine}-linux/devlib/libascendcl.so {machine}-linux/ascend_toolkit_install.info
+lib64/libascend_hal.so lib64/libc_sec.so lib64/libregister.so lib64/libplatform.so
+lib64/libtiling_api.so lib64/cmake/pyaclnn/pyaclnn-config.cmake lib64/pkgconfig/pyaclnn.pc bin/npu-smi
 version.cfg opp/version.info bin/setenv.bash python/site-packages/acl/__init__.py
 """
 """Paths that build scripts of CANN's samples and of frameworks look for."""
@@ -69,6 +74,101 @@ def test_version_cfg_has_every_package(home: Path) -> None:
     assert lines[0] == "# version: 1.0"
     assert "runtime_running_version=[8.1.RC1:8.1.RC1]" in lines
     assert "opp_kernel_installed_version=[8.1.RC1:8.1.RC1]" in lines
+
+
+def _smi(home: Path, *words: str, **extra: str) -> str:
+    done = run(home / "bin" / "npu-smi", *words, environment=silent_environment(**extra))
+    assert (done.returncode, done.stderr) == (0, "")
+    return done.stdout
+
+
+def test_npu_smi_describes_the_simulated_chips(home: Path) -> None:
+    # The line and the word that llama.cpp's build takes the chip from.
+    assert _smi(home, "info").splitlines()[6].split()[2] == "910B3"
+    assert "Card Count                     : 3" in _smi(
+        home, "info", "-l", PYACLNN_MOCK_DEVICES="3"
+    )
+    chips = re.findall(r"^\t(\d) +0 +(\d) +Ascend 910B3 *$", _smi(home, "info", "-m"), re.MULTILINE)
+    assert chips == [("0", "0"), ("1", "1")]
+    for page, line in {
+        "board": "Compatibility +: OK",
+        "common": "Aicore Count +: 20",
+        "health": "Health +: OK",
+        "memory": r"HBM Capacity\(MB\) +: 65536",
+        "usages": r"Aicore Usage Rate\(%\) +: 0",
+    }.items():
+        assert re.search(rf"^\t{line}$", _smi(home, "info", "-t", page, "-i", "1"), re.MULTILINE)
+
+
+@pytest.mark.parametrize(
+    ("soc", "named"),
+    [
+        ("Ascend910B3", {"Chip Type": "Ascend", "Chip Name": "910B3"}),
+        ("Ascend910_9391", {"Chip Name": "Ascend910", "NPU Name": "9391"}),
+        ("Ascend310P3", {"Chip Name": "310P3"}),
+    ],
+)
+def test_npu_smi_names_the_chip_of_a_board(home: Path, soc: str, named: dict[str, str]) -> None:
+    # The steps of vllm-ascend's build.
+    listed = _smi(home, "info", "-l", PYACLNN_MOCK_SOC=soc).strip().split("\n")
+    device = listed[2].split(":")[1].strip()
+    board = _smi(home, "info", "-t", "board", "-i", device, "-c", "0", PYACLNN_MOCK_SOC=soc)
+    pairs = (line.split(":", 1) for line in board.splitlines())
+    rows = {name.strip(): value.strip() for name, value in pairs}
+    assert named.items() <= rows.items()
+
+
+def test_npu_smi_refuses_devices_that_do_not_exist(home: Path) -> None:
+    done = run(home / "bin" / "npu-smi", "info", "-t", "health", "-i", "2")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == "npu-smi: no device 2; 2 are simulated, each of one chip\n"
+
+
+MAIN_C = """
+#include "acl/acl.h"
+#include "aclnn_add.h"
+int main(void) { return aclInit(0) + (aclnnAdd == 0) + aclFinalize(); }
+"""
+CMAKE = """
+cmake_minimum_required(VERSION 3.16)
+project(host C)
+find_package(pyaclnn 8.1 REQUIRED)
+add_executable(host main.c)
+target_link_libraries(host PRIVATE pyaclnn::pyaclnn)
+"""
+
+
+@pytest.mark.parametrize("of_home", [False, True])
+def test_cmake_finds_the_package(home: Path, tmp_path: Path, of_home: bool) -> None:
+    if shutil.which("cmake") is None:
+        pytest.skip("cmake is not installed")
+    (tmp_path / "main.c").write_text(MAIN_C, encoding="utf-8")
+    (tmp_path / "CMakeLists.txt").write_text(CMAKE, encoding="utf-8")
+    folder = home / "lib64/cmake/pyaclnn" if of_home else mock.cmakedir()
+    for command in (
+        ("cmake", f"-Dpyaclnn_DIR={folder}", "-B", "build"),
+        ("cmake", "--build", "build"),
+        ("build/host",),
+    ):
+        done = run(*command, cwd=tmp_path)
+        assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("of_home", [False, True])
+def test_pkg_config_finds_the_package(home: Path, tmp_path: Path, of_home: bool) -> None:
+    if shutil.which("pkg-config") is None:
+        pytest.skip("pkg-config is not installed")
+    (tmp_path / "main.c").write_text(MAIN_C, encoding="utf-8")
+    folder = home / "lib64/pkgconfig" if of_home else mock.pkgconfigdir()
+    script = 'eval "cc main.c $(pkg-config --cflags --libs pyaclnn) -o host"; ./host'
+    done = run(
+        "sh",
+        "-euc",
+        script,
+        cwd=tmp_path,
+        environment=silent_environment(PKG_CONFIG_PATH=str(folder)),
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
 RUN_SH = """

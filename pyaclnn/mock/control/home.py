@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from pyaclnn.cann.simulator import acldir, libdir, simulator
 from pyaclnn.facts.releases import VARIABLE, has, simulated
+from pyaclnn.mock.control.build_files import write_build_files
 from pyaclnn.mock.control.include_folder import write_include
 
 if TYPE_CHECKING:
@@ -25,9 +26,17 @@ __all__ = ["build_home"]
 _PARTS = ("runtime", "compiler", "toolkit", "hccl", "acllib", "fwkacllib", "atc")
 _PACKAGES = ("runtime", "compiler", "hccl", "opp", "toolkit", "opp_kernel")
 """The packages of ``version.cfg``."""
+_NPU_SMI = "pyaclnn.mock.control.npu_smi"
 _SINCE_8_5 = ("runtime", "bisheng-compiler", "hccl", "oam-tools", "ops-legacy")
 """The packages whose versions ``aclsysGetCANNVersion`` of newer releases reads."""
 _FIRST_AFTER_8_5 = "9.1"
+_LINKED_ONLY = """
+acl_rt acl_tdt_channel acl_tdt_queue ascend_hal ascend_dump ascendalog ascendc_acl_stub c_sec
+drv_dvpp error_manager exe_graph ge_common ge_common_base ge_compiler graph_base hccl_alg hccl_plf lowering
+mmpa msprofiler opp_registry platform profapi profimpl register rt2_registry runtime_common slog
+tiling_api unified_dlog
+"""
+"""Libraries that build scripts and programs name without calling a function of theirs."""
 
 
 def build_home(folder: str | os.PathLike[str]) -> Path:
@@ -35,7 +44,9 @@ def build_home(folder: str | os.PathLike[str]) -> Path:
 
     It has the following:
 
-        lib64/                          links to what the package has, of the release
+        lib64/                          links to what the package has, of the release, and under
+                                        the names of libraries that programs only link
+        lib64/cmake/  lib64/pkgconfig/  the packages of `cmakedir` and `pkgconfigdir`
         include/                        the headers, which declare it unless told otherwise
         runtime/  compiler/  ...        the same, as the parts of an installation have it
         x86_64-linux/ or aarch64-linux/ the same, with the libraries for linking in devlib
@@ -46,6 +57,7 @@ def build_home(folder: str | os.PathLike[str]) -> Path:
         ascend_toolkit_install.info     the version, as installers write it
         share/info/                     the version of each package, where CANN is newer than 8.1
         set_env.sh  bin/setenv.bash     ASCEND_HOME_PATH and what goes with it
+        bin/npu-smi                     a stand-in, which describes the simulated chips
 
     The links lead into this installation of pyaclnn: when that goes, so does the home.
 
@@ -67,7 +79,12 @@ def build_home(folder: str | os.PathLike[str]) -> Path:
     (home / "lib64").mkdir()
     for library in (simulator(), *sorted(libdir().glob("lib*.so"))):
         (home / "lib64" / library.name).symlink_to(library)
+    for name in _LINKED_ONLY.split():
+        linked = home / "lib64" / f"lib{name}.so"
+        if not linked.exists():
+            linked.symlink_to("libascendcl.so")
     write_include(home / "include", release)
+    write_build_files(home / "lib64", home / "include", home / "lib64", release)
     architecture = f"{platform.machine()}-linux"
     links: dict[str, str | Path] = {
         **{f"{part}/{name}": f"../{name}" for part in _PARTS for name in ("lib64", "include")},
@@ -84,6 +101,7 @@ def build_home(folder: str | os.PathLike[str]) -> Path:
     for name, text in _files(home, release, architecture).items():
         (home / name).parent.mkdir(parents=True, exist_ok=True)
         (home / name).write_text(text, encoding="utf-8")
+    (home / "bin" / "npu-smi").chmod(0o755)
     return home
 
 
@@ -107,6 +125,7 @@ def _files(home: Path, release: Release, architecture: str) -> dict[str, str]:
         f"{architecture}/ascend_toolkit_install.info": installed,
         "version.cfg": f"# version: 1.0\n{''.join(states)}",
         "set_env.sh": _set_env(home, release.name),
+        "bin/npu-smi": f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m {_NPU_SMI} "$@"\n',
         "bin/setenv.bash": f". {shlex.quote(str(home / 'set_env.sh'))}\n",
     }
 

@@ -58,8 +58,8 @@ latest/lib64/libascendcl.so latest/set_env.sh hccl/version.info toolkit/version.
 {machine}-linux/lib64/libascendcl.so {machine}-linux/include/acl/acl.h
 {machine}-linux/devlib/libascendcl.so {machine}-linux/ascend_toolkit_install.info
 lib64/libascend_hal.so lib64/libc_sec.so lib64/libregister.so lib64/libplatform.so
-lib64/libtiling_api.so lib64/cmake/pyaclnn/pyaclnn-config.cmake lib64/pkgconfig/pyaclnn.pc bin/npu-smi
-version.cfg opp/version.info bin/setenv.bash python/site-packages/acl/__init__.py
+lib64/libtiling_api.so lib64/cmake/pyaclnn/pyaclnn-config.cmake lib64/pkgconfig/pyaclnn.pc
+bin/npu-smi version.cfg opp/version.info bin/setenv.bash python/site-packages/acl/__init__.py
 """
 """Paths that build scripts of CANN's samples and of frameworks look for."""
 

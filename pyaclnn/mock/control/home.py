@@ -31,10 +31,10 @@ _SINCE_8_5 = ("runtime", "bisheng-compiler", "hccl", "oam-tools", "ops-legacy")
 """The packages whose versions ``aclsysGetCANNVersion`` of newer releases reads."""
 _FIRST_AFTER_8_5 = "9.1"
 _LINKED_ONLY = """
-acl_rt acl_tdt_channel acl_tdt_queue ascend_hal ascend_dump ascendalog ascendc_acl_stub c_sec
-drv_dvpp error_manager exe_graph ge_common ge_common_base ge_compiler graph_base hccl_alg hccl_plf lowering
-mmpa msprofiler opp_registry platform profapi profimpl register rt2_registry runtime_common slog
-tiling_api unified_dlog
+acl_rt acl_tdt_channel acl_tdt_queue ascend_dump ascend_hal ascendalog ascendc_acl_stub c_sec
+drv_dvpp error_manager exe_graph ge_common ge_common_base ge_compiler graph_base hccl_alg
+hccl_plf lowering mmpa msprofiler opp_registry platform profapi profimpl register rt2_registry
+runtime_common slog tiling_api unified_dlog
 """
 """Libraries that build scripts and programs name without calling a function of theirs."""
 

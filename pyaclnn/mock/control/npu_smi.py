@@ -13,6 +13,7 @@ import re
 import sys
 from typing import TYPE_CHECKING, Final
 
+from pyaclnn.base.errors import text_of
 from pyaclnn.facts.chips import DEFAULT_SOC_NAME, find_chip
 from pyaclnn.facts.releases import simulated
 
@@ -55,7 +56,7 @@ def main(words: Sequence[str]) -> int:
     try:
         chip, count = _chip(), _count()
     except ValueError as error:
-        sys.stderr.write(f"npu-smi: {error}\n")
+        sys.stderr.write(f"npu-smi: {text_of(error)}\n")
         return _NO_DEVICE
     if options.t is None:
         text = (

@@ -40,6 +40,7 @@ WORDS: Final = {
     "int32": "i32",
     "int64": "i64",
     "uint8": "u8",
+    "uint64": "u64",
     "bool": "bool",
     "complex64": "c64",
 }
@@ -100,7 +101,7 @@ def cases() -> Iterator[Case]:
         call, _, oracle = line.partition(" = ")
         name, _, arguments = call.partition("(")
         given = eval(f"dict({arguments}", dict(GENERATORS))  # noqa: S307 (our own)
-        yield Case(f"aclnn{name}", given, oracle)
+        yield Case(name[1:] if name.startswith("=") else f"aclnn{name}", given, oracle)
 
 
 def expected(case: Case) -> list[Any]:

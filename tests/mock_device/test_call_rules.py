@@ -57,6 +57,7 @@ FEWER = {
     "aclnnAscendQuant",
     "aclnnAscendQuantV3",
     "aclnnEmbeddingDenseBackward",
+    "aclnnFusedAdamw",
     "aclnnFlashAttentionScore",
     "aclnnFlashAttentionScoreV2",
     "aclnnFlashAttentionVarLenScore",
@@ -89,6 +90,8 @@ UNREACHABLE = {
     **dict.fromkeys(("aclnnForeachExp", "aclnnForeachExpm1"), "i8 u8 i16"),
     **dict.fromkeys(("aclnnMaxUnpool2d", "aclnnMaxUnpool3d"), "i8 u8 i16 i32 i64"),
     "aclnnConvTbc": "HIFLOAT8",
+    "aclnnConvertWeightToINT4Pack": "f32 i4",
+    "aclnnGroupQuant": "i32",
 }
 """Types that a list has, and that no result may be cast to, or that no kernel here computes."""
 

@@ -49,7 +49,11 @@ def each_tensor(arguments: dict[str, Value]) -> Iterator[str]:
 def test_nine_axes_are_refused(name: str, bench: Bench) -> None:
     arguments = Stage(bench, VECTOR_OF[name]).arguments
     assert bench.check(name, arguments).status == 0
+    rules = call_rules(name)
+    limits = dict(zip(arguments, rules.parameters if rules else [], strict=rules is not None))
     for of in each_tensor(arguments):
+        if of in limits and limits[of].axes > 8:  # CANN lets nine through
+            continue
         reply = bench.check(name, arguments | {of: changed(arguments[of], with_nine_axes)})
         assert (reply.status, f"{of} has 9 dim" in reply.text) == (161002, True), (of, reply.text)
 

@@ -46,6 +46,7 @@ def scalars_of(name: str) -> list[str]:
 SETTINGS = {
     "Arange",
     "Cumprod",
+    "ForeachRoundOffNumberV2",
     "Histc",
     "InplaceCumprod",
     "Linspace",

@@ -124,7 +124,7 @@ class KernelCall(NamedTuple):
             for name, value in values.items()
             if (parameter := kernel.parameter_for(name)) is not None
         }
-        unseen = [name for name, value in values.items() if value and kernel.refuses(name)]
+        unseen = [name for name in signature.read if values[name] and kernel.refuses(name)]
         unseen = [name for name in unseen if isinstance(values[name], (Tensor, TensorList))]
         if unseen:
             why = f"its own does not compute with {', '.join(unseen)}, which must be NULL"

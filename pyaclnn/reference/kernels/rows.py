@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tables of kernels: rows ``Names: expression [parameters that may be NULL]``.
 
-Names are those of C without ``aclnn``; one that ends in ``*`` has results that may be shorter than
-their tensors. An expression names C parameters, without ``Ref`` or ``Optional`` if it likes, and
-functions. A row goes on in lines that begin with a space.
+Names are those of C without ``aclnn``, or behind ``=`` whole ones; one that ends in ``*`` has
+results that may be shorter than their tensors. An expression names C parameters, without ``Ref``
+or ``Optional`` if it likes, and functions. A row goes on in lines that begin with a space.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Row", "function_of", "parameter_names", "rows_of"]
 
-_ROW: Final = re.compile(r"(?P<names>[A-Za-z0-9* ]+): (?P<text>.*?)(?: \[(?P<null>[\w ]+)\])?")
+_ROW: Final = re.compile(r"(?P<names>[A-Za-z0-9*= ]+): (?P<text>.*?)(?: \[(?P<null>[\w ]+)\])?")
 _FOLDER: Final = __file__.rpartition("/")[0]
 
 
@@ -54,7 +54,8 @@ def rows_of(table: str) -> Mapping[str, Row]:
         if not line.startswith("#") and (match := _ROW.fullmatch(line)):
             null = tuple((match["null"] or "").split())
             for name in match["names"].split():
-                found[f"aclnn{name.rstrip('*')}"] = Row(match["text"], null, name.endswith("*"))
+                whole = name[1:] if name.startswith("=") else f"aclnn{name.rstrip('*')}"
+                found[whole] = Row(match["text"], null, name.endswith("*"))
     return found
 
 

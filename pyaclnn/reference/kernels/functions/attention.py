@@ -23,6 +23,7 @@ __all__ = [
     "attention_gradient",
     "inferred_attention",
     "masked_softmax",
+    "merged_attention",
     "page_rows",
     "without",
 ]
@@ -294,3 +295,26 @@ def masked_softmax(x: Array, mask: Array, scale: float, triangle: bool) -> Array
         mask = np.triu(np.ones(x.shape[-2:], bool), 1)
     scores = x * np.float32(scale)
     return softmax(scores if mask is None else np.where(mask != 0, -10000.0, scores))
+
+
+def merged_attention(
+    old: tuple[Array, Array, Array], new: tuple[Array, Array, Array], layout: str | None
+) -> tuple[Array, Array, Array]:
+    """Attention over two parts of the keys: results, and each row's largest score and sum.
+
+    Results have the layout SBH or TND, scores (B, N, S, 8) or (T, N, 8).
+    """
+    without(inputLayout=None if layout in ("SBH", "TND") else layout)
+    top = np.maximum(old[1], new[1])
+    shares = [each[2] * np.exp(each[1] - top) for each in (old, new)]
+    total = shares[0] + shares[1]
+
+    def weights(share: Array) -> Array:
+        one = (share / total)[..., :1]
+        return one if layout == "TND" else np.transpose(one, (2, 0, 1, 3))
+
+    shape = old[0].shape
+    heads = shape if layout == "TND" else (*shape[:2], top.shape[1], -1)
+    pairs = zip((old, new), shares, strict=True)
+    made = sum(each[0].reshape(heads) * weights(share) for each, share in pairs)
+    return np.reshape(made, shape), top, total

@@ -23,6 +23,7 @@ __all__ = [
     "normal_density",
     "order",
     "reduced",
+    "rounded_off",
     "running_place",
     "sigmoid",
     "softmax",
@@ -144,6 +145,11 @@ def running_place(x: Array, extremes: Array, axis: int) -> Array:
     """The last place of each running extreme along an axis."""
     places = np.where((x == extremes) | np.isnan(x), along(np.arange(x.shape[axis]), x, axis), 0)
     return np.maximum.accumulate(places, axis)
+
+
+def rounded_off(x: Array, mode: int) -> Array:
+    """Elements without their fractions: 1 halves to even, 2 down, 3 up, 5 towards 0."""
+    return {1: np.rint, 2: np.floor, 3: np.ceil, 5: np.trunc}[int(mode)](x)
 
 
 def solved(a: Array, b: Array) -> Array:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Mixtures of experts, products of groups, rotary positions and optimizers."""
+"""Mixtures of experts, products of groups, and rotary positions."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 __all__ = [
-    "adam_step",
+    "cached_rotation",
     "combined",
     "expert_order",
     "grouped_product",
@@ -42,33 +42,27 @@ def rotated(x: Array, cos: Array, sin: Array, mode: Any) -> Array:
     return x * cos + rotation(x, mode) * sin
 
 
+def cached_rotation(x: Array, positions: Array, cache: Array, head: int, halves: bool) -> Array:
+    """The first elements of each head rotated by the cosines and sines of its position.
+
+    Args:
+        x: Heads of each token in a row, (T, heads * head).
+        positions: The position of each token, (T,).
+        cache: Cosines and then sines of each position, (P, rotated).
+        head: The number of elements of a head.
+        halves: Whether pairs are of two halves; else they are neighbours.
+    """
+    cos, sin = np.split(cache[positions][:, None], 2, -1)
+    both = [np.concatenate([a, a], -1) if halves else np.repeat(a, 2, -1) for a in (cos, sin)]
+    heads, width = x.reshape(len(x), -1, head), cache.shape[1]
+    turned = rotated(heads[..., :width], both[0], both[1], 0 if halves else 1)
+    return np.concatenate([turned, heads[..., width:]], -1).reshape(x.shape)
+
+
 def like(gradient: Array, shape: Sequence[int]) -> Array:
     """A gradient summed over the axes that were broadcast."""
     axes = tuple(i for i, n in enumerate(shape) if n == 1 != gradient.shape[i])
     return gradient.sum(axes, keepdims=True)
-
-
-def adam_step(
-    state: tuple[Array, Array, Array, Array],
-    gradient: Array,
-    powers: tuple[float, float],
-    rates: tuple[float, float, float, float, float],
-    maximize: bool = False,
-) -> tuple[Array, ...]:
-    """A step of AdamW on variables, two moments and the largest second one, or None for it.
-
-    Powers are those of the decays at this step; rates are the learning rate, the two decays, the
-    decay of the weights, and epsilon.
-    """
-    variable, first, second, largest = state
-    rate, beta1, beta2, decay, epsilon = rates
-    gradient = -gradient if maximize else gradient
-    first = beta1 * first + (1 - beta1) * gradient
-    second = beta2 * second + (1 - beta2) * gradient * gradient
-    largest = None if largest is None else np.maximum(largest, second)
-    spread = np.sqrt((second if largest is None else largest) / (1 - powers[1])) + epsilon
-    variable = variable * (1 - rate * decay) - rate * first / (1 - powers[0]) / spread
-    return variable, first, second, largest
 
 
 def expert_order(experts: Array) -> tuple[Array, Array]:

@@ -12,6 +12,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "added",
+    "bags",
+    "consecutive",
     "gradient_of_copy",
     "index_places",
     "lines",
@@ -114,3 +116,47 @@ def unique_elements(x: Array, axis: int | None = None) -> tuple[Array, ...]:
         return x, np.zeros(x.shape, np.int64), np.zeros((0,), np.int64)
     found, places, counts = np.unique(x, return_inverse=True, return_counts=True, axis=axis)
     return found, places.reshape(x.shape if axis is None else -1), counts
+
+
+def consecutive(x: Array, axis: int | None = None) -> tuple[Array, ...]:
+    """Runs of equal elements or slices, the run of each of them, and their lengths."""
+    rows = x.reshape(-1) if axis is None else np.moveaxis(x, axis, 0)
+    flat = rows.reshape(len(rows), -1)
+    starts = np.ones(len(rows), bool)
+    starts[1:] = (flat[1:] != flat[:-1]).any(1)
+    runs = np.cumsum(starts) - 1
+    found = rows[starts] if axis is None else np.moveaxis(rows[starts], 0, axis)
+    return found, runs.reshape(x.shape if axis is None else -1), np.bincount(runs)
+
+
+def bags(
+    table: Array,
+    indices: Array,
+    offsets: Array,
+    mode: int,
+    weights: Array,
+    last: bool,
+    padding: int,
+) -> tuple[Array, ...]:
+    """Sums (0), means (1) or largest elements (2) of the rows of a table that bags of indices name.
+
+    Returns:
+        The results, the bag of each index, the number of indices of each bag without padding, and
+        with mode 2 the index of each largest element, else None.
+    """
+    starts = offsets[:-1] if last else offsets
+    bag = np.searchsorted(starts, np.arange(len(indices)), "right") - 1
+    counted = indices != padding
+    sizes = np.bincount(bag[counted], minlength=len(starts))
+    rows, mine, named = table[indices[counted]], bag[counted], indices[counted]
+    if mode == 2:  # noqa: PLR2004
+        made = np.zeros((len(starts), table.shape[1]), table.dtype)
+        chosen = np.zeros(made.shape, np.int64)
+        for place in np.flatnonzero(sizes):
+            best = rows[mine == place].argmax(0)
+            chosen[place] = named[mine == place][best]
+            made[place] = np.take_along_axis(rows[mine == place], best[None], 0)[0]
+        return made, bag, sizes, chosen
+    rows = rows if weights is None else rows * weights[counted][:, None]
+    sums = added(np.zeros((len(starts), table.shape[1]), rows.dtype), mine, rows)
+    return sums / np.maximum(sizes, 1)[:, None] if mode == 1 else sums, bag, sizes, None

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, cast
 
+from pyaclnn.base.errors import repr_of
 from pyaclnn.calling.empty import Empty
 from pyaclnn.calling.launch import CLEANUP_FAILED, failure, report_cleanup
 from pyaclnn.calling.operator import NO_PLAN
@@ -184,6 +185,7 @@ class Paths(dict[Any, Path]):
 
 NAMES: Final[dict[str, Any]] = {
     "exact_": exact,
+    "repr_": repr_of,
     "layouts_": layouts,
     "no_plan_": NO_PLAN,
     "report_cleanup_": report_cleanup,

@@ -104,7 +104,8 @@ def _lines(form: Form) -> Iterator[str]:
     yield f"        key_ = ({_listed(_keys(form))}{'options_' if options else '()'})"
     yield "        path_ = paths_.get(key_)"
     yield f"        device_ = {form.leader}._device"
-    yield "    except Exception:"  # of arguments, which the slow path refuses
+    # Of arguments, which the slow path refuses. Others pass: a signal handler may raise here, too.
+    yield "    except (AttributeError, TypeError, ValueError):"
     yield "        key_ = path_ = None"
     same = " and exact_(options_, path_)" if options else ""
     yield f"    if path_ is not None{same}:"
@@ -143,7 +144,7 @@ def _keys(form: Form) -> Iterator[str]:
             if slot.by_chip:
                 yield f"meaning_({slot.name})"
         elif slot.kind in "adf" and slot.name:
-            yield f"None if {slot.name} else repr({slot.name})"  # 0.0 and -0.0 are equal
+            yield f"None if {slot.name} else repr_({slot.name})"  # 0.0 and -0.0 are equal
     if form.out:
         yield f"None if {form.out} is None else layouts_({form.out})"
 

@@ -68,10 +68,7 @@ def dtype_of(dtype: DTypeLike, routine: str = "dtype_of", argument: str = "dtype
     Raises:
         InvalidArgumentError: CANN has no such type, or the byte order is not the machine's.
     """
-    try:
-        found = np.dtype(dtype)
-    except Exception:  # noqa: BLE001  # NumPy has no word for them, and formats the object
-        found = None
+    found = _numpy_dtype(dtype)
     if found is not None:
         require_native(routine, argument, found)
     if found is None or found not in _CONSTANTS:
@@ -84,6 +81,24 @@ def dtype_of(dtype: DTypeLike, routine: str = "dtype_of", argument: str = "dtype
         elif isinstance(dtype, int):
             hint = "a shape of several axes is a tuple: zeros((2, 3))."
         raise InvalidArgumentError.of(routine, argument, given, f"one of {supported}", hint)
+    return found
+
+
+def _numpy_dtype(dtype: object) -> np.dtype[Any] | None:
+    """Return NumPy's dtype; None if there is none.
+
+    Only NumPy's own refusals are caught: a signal handler may raise here, too. NumPy would format
+    what it refuses, whose text may raise.
+    """
+    if isinstance(dtype, str):
+        dtype = str.__str__(dtype)  # without the methods of a subclass
+    elif not (dtype is None or isinstance(dtype, (type, np.dtype)) or hasattr(dtype, "dtype")):
+        return None
+    given: Any = dtype
+    try:
+        found: np.dtype[Any] = np.dtype(given)
+    except (TypeError, ValueError, SyntaxError, Warning):
+        return None
     return found
 
 

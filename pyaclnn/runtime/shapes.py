@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextlib
 import math
 import operator
-from collections.abc import Mapping, Set as AbstractSet
+from collections.abc import Iterable, Mapping, Set as AbstractSet
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -198,13 +198,25 @@ def transposed(array: NDArray[Any], axes: tuple[object, ...]) -> NDArray[Any]:
     Raises:
         InvalidArgumentError: They are no permutation of the array's axes.
     """
-    order: Any = axes
+    given = axes[0] if len(axes) == 1 else axes or None
     try:
-        view: NDArray[Any] = array.transpose(*order)
-    except Exception:  # noqa: BLE001  # as in `reshaped`
+        view: NDArray[Any] = array.transpose(None if given is None else _integers(given))
+    except (TypeError, ValueError):
         expected = f"a permutation of the {array.ndim} axes, or nothing"
         raise InvalidArgumentError.of("transpose", "axes", repr_of(axes), expected) from None
     return view
+
+
+def _integers(given: object) -> tuple[int, ...]:
+    """Return an integer or several as plain ones.
+
+    Errors other than that they are none pass: those of an object, or of a signal handler.
+
+    Raises:
+        TypeError: They are something else. NumPy would format it, and its text may raise.
+    """
+    values = given if isinstance(given, Iterable) else (given,)
+    return tuple(map(operator.index, values))
 
 
 def reshaped(array: NDArray[Any], shape: object) -> NDArray[Any]:
@@ -221,10 +233,9 @@ def reshaped(array: NDArray[Any], shape: object) -> NDArray[Any]:
         given = f"not contiguous (strides {array.strides})"
         hint = "pyaclnn.array_api.reshape() copies it first."
         raise InvalidArgumentError.of("reshape", "self", given, "contiguous", hint)
-    wanted: Any = shape
     try:
-        view: NDArray[Any] = array.reshape(wanted)
-    except Exception:  # noqa: BLE001  # NumPy's, and of an object that it formats
+        view: NDArray[Any] = array.reshape(_integers(shape))
+    except (TypeError, ValueError):
         expected = f"a shape of {array.size} elements, as {array.shape} is"
         raise InvalidArgumentError.of("reshape", "shape", repr_of(shape), expected) from None
     return view

@@ -306,3 +306,35 @@ def test_a_signal_ends_the_wait_for_a_plan_that_another_thread_runs(stream: Stre
         results = ready.run(x=x)
         stream.synchronize()
         np.testing.assert_allclose(results.rstd.numpy(), RSTD, rtol=1e-4)
+
+
+class Raising:
+    """An object within whose methods a signal handler raises."""
+
+    def _raise(self, *_: object) -> Any:
+        raise Interrupted
+
+    __index__ = __hash__ = __iter__ = _raise
+    dtype = _device = _layout = property(_raise)
+
+
+RAISING: Any = Raising()
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        lambda _: DeviceArray.empty((2, 1), RAISING),
+        lambda array: array.reshape(RAISING),
+        lambda array: array.reshape(RAISING, 2),
+        lambda array: array.transpose(RAISING, 0),
+        lambda array: rms_norm(array, RAISING),
+        lambda array: rms_norm(array, array[0], RAISING),
+    ],
+)
+def test_no_check_of_an_argument_takes_the_exception_for_its_own(
+    code: Callable[[Any], Any], device: Device
+) -> None:
+    array = to_device(ROWS, device)
+    with pytest.raises(Interrupted):
+        code(array)

@@ -3,8 +3,7 @@
  * The Ascend C kernel interface, emulated on the host: what norm kernels use of it, with checks.
  * Kernels of CANN's documents name some things without their namespace, so it is opened here.
  */
-#ifndef INCLUDE_STUBS_KERNEL_OPERATOR_H_
-#define INCLUDE_STUBS_KERNEL_OPERATOR_H_
+#pragma once
 
 #include "ascendc/arithmetic.h"
 #include "ascendc/conversion.h"
@@ -17,5 +16,3 @@
 #include "lib/normalization/layernormgradbeta.h"
 
 using namespace AscendC;
-
-#endif

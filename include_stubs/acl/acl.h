@@ -4,8 +4,7 @@
  * Provided by libascendcl.so. Of models and single operators it declares only the functions that
  * current programs still link.
  */
-#ifndef INCLUDE_STUBS_ACL_ACL_H_
-#define INCLUDE_STUBS_ACL_ACL_H_
+#pragma once
 
 #include "acl/acl_base.h"
 #include "acl/acl_mdl.h"
@@ -21,5 +20,3 @@
 #define ACL_MINOR_VERSION 13
 #endif
 #define ACL_PATCH_VERSION 0
-
-#endif

@@ -3,8 +3,7 @@
  * Types and codes shared by the runtime and the operators, and the few functions that need neither
  * a device nor a context. Provided by libascendcl.so (newer releases: libacl_rt.so).
  */
-#ifndef INCLUDE_STUBS_ACL_ACL_BASE_H_
-#define INCLUDE_STUBS_ACL_ACL_BASE_H_
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -15,9 +14,7 @@
 #include "acl/error_codes/ge_error_codes.h"
 #include "acl/error_codes/rt_error_codes.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+ACL_STUBS_C_BEGIN
 
 typedef enum aclLogLevel {
     ACL_DEBUG = 0,
@@ -66,11 +63,7 @@ ACL_FUNC_VISIBILITY void aclAppLog(aclLogLevel logLevel, const char *func, const
 /* Logs together with the place of the call; the first argument after the level is the format. */
 #define ACL_APP_LOG(level, ...) aclAppLog((level), __func__, __FILE__, __LINE__, __VA_ARGS__)
 
-#ifdef __cplusplus
-}
-#endif
+ACL_STUBS_C_END
 
 /* At the end: it needs the declarations above. */
 #include "acl/acl_base_mdl.h"
-
-#endif

@@ -3,16 +3,13 @@
  * Tensor descriptions and data buffers of the single-operator interface that came before aclnn.
  * Provided by libascendcl.so.
  */
-#ifndef INCLUDE_STUBS_ACL_ACL_BASE_MDL_H_
-#define INCLUDE_STUBS_ACL_ACL_BASE_MDL_H_
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
 #include "acl/acl_base.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+ACL_STUBS_C_BEGIN
 
 #define ACL_TENSOR_SHAPE_RANGE_NUM 2
 #define ACL_TENSOR_VALUE_RANGE_NUM 2
@@ -68,8 +65,4 @@ ACL_FUNC_VISIBILITY aclError aclSetTensorPlaceMent(aclTensorDesc *desc, aclMemTy
 ACL_FUNC_VISIBILITY aclError aclSetTensorDynamicInput(aclTensorDesc *desc,
     const char *dynamicInputName);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif
+ACL_STUBS_C_END

@@ -2,15 +2,12 @@
 /*
  * Attributes of the single-operator interface that came before aclnn. Provided by libascendcl.so.
  */
-#ifndef INCLUDE_STUBS_ACL_ACL_OP_H_
-#define INCLUDE_STUBS_ACL_ACL_OP_H_
+#pragma once
 
 #include <stdint.h>
 #include "acl/acl_base.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+ACL_STUBS_C_BEGIN
 
 typedef enum aclEngineType {
     ACL_ENGINE_SYS = 0,
@@ -47,8 +44,4 @@ ACL_FUNC_VISIBILITY aclError aclopSetAttrListString(aclopAttr *attr, const char 
 ACL_FUNC_VISIBILITY aclError aclopSetAttrListDataType(aclopAttr *attr, const char *attrName,
     int numValues, const aclDataType *values);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif
+ACL_STUBS_C_END

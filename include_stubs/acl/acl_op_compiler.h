@@ -4,17 +4,14 @@
  * Provided by libacl_op_compiler.so; the simulated NPU has these functions in libascendcl.so, which
  * that library needs. acl/acl.h does not include this header.
  */
-#ifndef INCLUDE_STUBS_ACL_ACL_OP_COMPILER_H_
-#define INCLUDE_STUBS_ACL_ACL_OP_COMPILER_H_
+#pragma once
 
 #include <stddef.h>
 #include "acl/acl_base.h"
 #include "acl/acl_base_mdl.h"
 #include "acl/acl_op.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+ACL_STUBS_C_BEGIN
 
 typedef enum aclCompileType {
     ACL_COMPILE_SYS = 0,
@@ -57,8 +54,4 @@ ACL_FUNC_VISIBILITY aclError aclopCompileAndExecuteV2(const char *opType, int nu
     aclDataBuffer **outputs, aclopAttr *attr, aclopEngineType engineType,
     aclopCompileType compileFlag, const char *opPath, aclrtStream stream);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif
+ACL_STUBS_C_END

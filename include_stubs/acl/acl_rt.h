@@ -2,8 +2,7 @@
 /*
  * The runtime, area by area. Provided by libascendcl.so (newer releases: libacl_rt.so).
  */
-#ifndef INCLUDE_STUBS_ACL_ACL_RT_H_
-#define INCLUDE_STUBS_ACL_ACL_RT_H_
+#pragma once
 
 #include "acl/acl_base.h"
 #include "acl/rt/callback.h"
@@ -32,6 +31,4 @@
 /* Start and end of the process moved here from acl/acl.h, which still brings them as well. */
 #if ACL_STUBS_CANN >= 901
 #include "acl/rt/init.h"
-#endif
-
 #endif

@@ -3,8 +3,7 @@
  * Release of CANN that the headers of this tree declare, and the mark of an exported function. No
  * real installation has this header.
  */
-#ifndef INCLUDE_STUBS_ACL_ACL_STUBS_H_
-#define INCLUDE_STUBS_ACL_ACL_STUBS_H_
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -20,6 +19,15 @@
 #endif
 #ifndef ACL_STUBS_CANN
 #define ACL_STUBS_CANN 901
+#endif
+
+/* Linkage of C, for what stands between them. */
+#ifdef __cplusplus
+#define ACL_STUBS_C_BEGIN extern "C" {
+#define ACL_STUBS_C_END   }
+#else
+#define ACL_STUBS_C_BEGIN
+#define ACL_STUBS_C_END
 #endif
 
 /* The answer of everything the simulated NPU does not have: a code that CANN does not use. */
@@ -64,6 +72,4 @@
     ACL_STUBS_REFUSED(name, since, level) int name();                                       \
     _Pragma("GCC diagnostic pop")
 #endif
-#endif
-
 #endif

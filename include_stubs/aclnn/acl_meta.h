@@ -3,8 +3,7 @@
  * Tensors, scalars, arrays and lists as operators take them, and the executor between the two
  * phases of an operator. Provided by libnnopbase.so.
  */
-#ifndef INCLUDE_STUBS_ACLNN_ACL_META_H_
-#define INCLUDE_STUBS_ACLNN_ACL_META_H_
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -20,9 +19,7 @@
 #define ACL_STUBS_OPERATOR ACL_FUNC_VISIBILITY
 #endif
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+ACL_STUBS_C_BEGIN
 
 /* Copies dims and strides; tensorData is device memory that stays the caller's. stride NULL means
  * contiguous; stride and offset count elements. NULL on failure. */
@@ -119,8 +116,4 @@ ACL_FUNC_VISIBILITY aclnnStatus aclDumpOpTensors(const char *opType, const char 
     aclTensor **tensors, size_t inNum, size_t outNum, aclrtStream stream);
 #endif
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif
+ACL_STUBS_C_END

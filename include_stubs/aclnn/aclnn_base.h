@@ -3,15 +3,12 @@
  * The common part of all operators: the status type, the opaque objects, start and end. Provided by
  * libnnopbase.so.
  */
-#ifndef INCLUDE_STUBS_ACLNN_ACLNN_BASE_H_
-#define INCLUDE_STUBS_ACLNN_ACLNN_BASE_H_
+#pragma once
 
 #include <stdint.h>
 #include "acl/acl_base.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+ACL_STUBS_C_BEGIN
 
 typedef int32_t aclnnStatus;
 
@@ -36,12 +33,8 @@ typedef struct aclOpExecutor aclOpExecutor;
 ACL_FUNC_VISIBILITY aclnnStatus aclnnInit(const char *configPath);
 ACL_FUNC_VISIBILITY aclnnStatus aclnnFinalize(void);
 
-#ifdef __cplusplus
-}
-#endif
+ACL_STUBS_C_END
 
 /* Most headers of operators include only this one, and use tensors. Last, because the other one
  * needs the declarations above. */
 #include "aclnn/acl_meta.h"
-
-#endif

@@ -4,8 +4,7 @@
  * elements; repeats with a number of elements as mask; repeats with the mask's bits in two words.
  * Halves are computed in float and rounded once.
  */
-#ifndef INCLUDE_STUBS_ASCENDC_ARITHMETIC_H_
-#define INCLUDE_STUBS_ASCENDC_ARITHMETIC_H_
+#pragma once
 
 #include <cmath>
 
@@ -200,5 +199,3 @@ ASCENDC_UNARY(Relu)
 #undef ASCENDC_UNARY
 
 }  // namespace AscendC
-
-#endif

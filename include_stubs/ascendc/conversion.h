@@ -2,8 +2,7 @@
 /*
  * Cast between element types, Duplicate of a scalar, Brcb of elements into blocks.
  */
-#ifndef INCLUDE_STUBS_ASCENDC_CONVERSION_H_
-#define INCLUDE_STUBS_ASCENDC_CONVERSION_H_
+#pragma once
 
 #include <cmath>
 #include <limits>
@@ -186,5 +185,3 @@ void Brcb(const LocalTensor<T> &dst, const LocalTensor<T> &src0, uint8_t repeatT
 }
 
 }  // namespace AscendC
-
-#endif

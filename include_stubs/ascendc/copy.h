@@ -2,8 +2,7 @@
 /*
  * DataCopy and DataCopyPad: between global memory and the core, and inside of the core.
  */
-#ifndef INCLUDE_STUBS_ASCENDC_COPY_H_
-#define INCLUDE_STUBS_ASCENDC_COPY_H_
+#pragma once
 
 #include "ascendc/global_tensor.h"
 #include "ascendc/operand.h"
@@ -250,5 +249,3 @@ template <typename T> void SetAtomicAdd() { emulation::Core::Current().atomic_ad
 inline void SetAtomicNone() { emulation::Core::Current().atomic_add = false; }
 
 }  // namespace AscendC
-
-#endif

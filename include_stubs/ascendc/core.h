@@ -3,8 +3,7 @@
  * The state of the core that runs a block: its on-chip memory with a shadow of every byte, the
  * buffers and queues that lie in it, the arguments in global memory, the outstanding events.
  */
-#ifndef INCLUDE_STUBS_ASCENDC_CORE_H_
-#define INCLUDE_STUBS_ASCENDC_CORE_H_
+#pragma once
 
 #include <algorithm>
 #include <cstddef>
@@ -224,5 +223,3 @@ struct Call {
 };
 
 }  // namespace AscendC::emulation
-
-#endif

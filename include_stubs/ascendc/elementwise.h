@@ -3,8 +3,7 @@
  * The walk of the vector unit over its operands: repeats of up to 256 bytes, each made of blocks of
  * 32 bytes, with a distance between blocks and one between repeats for every operand.
  */
-#ifndef INCLUDE_STUBS_ASCENDC_ELEMENTWISE_H_
-#define INCLUDE_STUBS_ASCENDC_ELEMENTWISE_H_
+#pragma once
 
 #include <tuple>
 #include <vector>
@@ -128,5 +127,3 @@ template <typename T, typename... Allowed> void RequireType(const Call &call)
 
 }  // namespace emulation
 }  // namespace AscendC
-
-#endif

@@ -3,8 +3,7 @@
  * Report of a check. A fault is thrown and ends the kernel; it is no std::exception, so that a
  * kernel's own handlers do not swallow it.
  */
-#ifndef INCLUDE_STUBS_ASCENDC_FAULT_H_
-#define INCLUDE_STUBS_ASCENDC_FAULT_H_
+#pragma once
 
 #include <cstdint>
 #include <cstdio>
@@ -90,5 +89,3 @@ template <typename T> const char *TypeName()
 }
 
 }  // namespace AscendC::emulation
-
-#endif

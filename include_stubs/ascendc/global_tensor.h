@@ -2,8 +2,7 @@
 /*
  * GlobalTensor: a typed piece of global memory, which must lie inside of one argument.
  */
-#ifndef INCLUDE_STUBS_ASCENDC_GLOBAL_TENSOR_H_
-#define INCLUDE_STUBS_ASCENDC_GLOBAL_TENSOR_H_
+#pragma once
 
 #include <cstring>
 
@@ -172,5 +171,3 @@ template <typename T> class GlobalTensor {
 };
 
 }  // namespace AscendC
-
-#endif

@@ -3,8 +3,7 @@
  * half: IEEE 754 binary16. Conversions round to nearest, ties to even; arithmetic between halves
  * gives a half, rounded once (float holds every intermediate result exactly enough for that).
  */
-#ifndef INCLUDE_STUBS_ASCENDC_HALF_H_
-#define INCLUDE_STUBS_ASCENDC_HALF_H_
+#pragma once
 
 #include <cstdint>
 #include <cstring>
@@ -120,5 +119,3 @@ template <typename N, IfNumber<N> = 0> auto operator+(N a, half b) { return a + 
 template <typename N, IfNumber<N> = 0> auto operator-(N a, half b) { return a - float(b); }
 template <typename N, IfNumber<N> = 0> auto operator*(N a, half b) { return a * float(b); }
 template <typename N, IfNumber<N> = 0> auto operator/(N a, half b) { return a / float(b); }
-
-#endif

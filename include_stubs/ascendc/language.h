@@ -3,8 +3,7 @@
  * The words that Ascend C adds to C++, for a compiler that has never heard of them: on the host
  * there is one address space and one kind of function, so most of them mean nothing.
  */
-#ifndef INCLUDE_STUBS_ASCENDC_LANGUAGE_H_
-#define INCLUDE_STUBS_ASCENDC_LANGUAGE_H_
+#pragma once
 
 #include <cstdint>
 
@@ -18,5 +17,3 @@
 /* Blocks are vector cores here, as they are for a kernel that does no matrix work. */
 #define ASCEND_IS_AIC (false)
 #define ASCEND_IS_AIV (true)
-
-#endif

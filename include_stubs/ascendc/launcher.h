@@ -3,8 +3,7 @@
  * The main program around a kernel: maps the memory it was given, runs the blocks one after the
  * other, and leaves its report in that memory. The host's side is pyaclnn.ascendc.request.
  */
-#ifndef INCLUDE_STUBS_ASCENDC_LAUNCHER_H_
-#define INCLUDE_STUBS_ASCENDC_LAUNCHER_H_
+#pragma once
 
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -196,5 +195,3 @@ inline int Main(int count, char **words, const Entry *entries, uint32_t entry_co
 }
 
 }  // namespace AscendC::emulation
-
-#endif

@@ -3,8 +3,7 @@
  * LayerNorm with mean and reciprocal of the standard deviation, over [A, R]. Rows may be padded
  * behind rLength; the padding of inputX is multiplied by zero, which writes to it.
  */
-#ifndef INCLUDE_STUBS_ASCENDC_LAYER_NORM_RSTD_H_
-#define INCLUDE_STUBS_ASCENDC_LAYER_NORM_RSTD_H_
+#pragma once
 
 #include "ascendc/layer_norm_variance.h"
 
@@ -151,5 +150,3 @@ void NormalizeRows(const LayerNormRstdOperands<U, T> &o, float epsilon,
 
 }  // namespace emulation
 }  // namespace AscendC
-
-#endif

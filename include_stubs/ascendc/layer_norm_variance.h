@@ -3,8 +3,7 @@
  * LayerNorm with mean and variance, over [B, S, H]: rows in chunks of the tiling's size, computed
  * in float for every type.
  */
-#ifndef INCLUDE_STUBS_ASCENDC_LAYER_NORM_VARIANCE_H_
-#define INCLUDE_STUBS_ASCENDC_LAYER_NORM_VARIANCE_H_
+#pragma once
 
 #include "ascendc/normalization.h"
 
@@ -105,5 +104,3 @@ void NormalizeRows(const LayerNormOperands<T> &o, float epsilon, const LayerNorm
 }
 
 }  // namespace AscendC::emulation
-
-#endif

@@ -3,8 +3,7 @@
  * LocalTensor: a typed piece of on-chip memory. It can be read and written element by element; the
  * calls of the interface go through Operand, which checks what the hardware would not.
  */
-#ifndef INCLUDE_STUBS_ASCENDC_LOCAL_TENSOR_H_
-#define INCLUDE_STUBS_ASCENDC_LOCAL_TENSOR_H_
+#pragma once
 
 #include "ascendc/core.h"
 #include "ascendc/half.h"
@@ -124,5 +123,3 @@ template <typename T> class Element {
 
 }  // namespace emulation
 }  // namespace AscendC
-
-#endif

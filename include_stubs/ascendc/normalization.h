@@ -3,8 +3,7 @@
  * The common part of the normalization interfaces: the checks of their operands, the temporary
  * memory they compute in, rows of float.
  */
-#ifndef INCLUDE_STUBS_ASCENDC_NORMALIZATION_H_
-#define INCLUDE_STUBS_ASCENDC_NORMALIZATION_H_
+#pragma once
 
 #include <cmath>
 #include <initializer_list>
@@ -149,5 +148,3 @@ template <typename F> float SumOf(uint32_t count, F f)
 }
 
 }  // namespace AscendC::emulation
-
-#endif

@@ -3,8 +3,7 @@
  * Operand: a LocalTensor in its role in one call. Every byte that the interface reads or writes
  * passes here, and so does every check of on-chip memory.
  */
-#ifndef INCLUDE_STUBS_ASCENDC_OPERAND_H_
-#define INCLUDE_STUBS_ASCENDC_OPERAND_H_
+#pragma once
 
 #include <cstring>
 
@@ -214,5 +213,3 @@ void LocalTensor<T>::SetValue(uint32_t index, T value, emulation::Site site) con
 }
 
 }  // namespace AscendC
-
-#endif

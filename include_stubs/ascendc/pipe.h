@@ -2,8 +2,7 @@
 /*
  * TPipe hands out the on-chip memory; events and barriers order the units of the core.
  */
-#ifndef INCLUDE_STUBS_ASCENDC_PIPE_H_
-#define INCLUDE_STUBS_ASCENDC_PIPE_H_
+#pragma once
 
 #include "ascendc/queue.h"
 
@@ -186,5 +185,3 @@ inline void pipe_barrier(pipe_t pipe)
         AscendC::PipeBarrier<PIPE_ALL>();
     }
 }
-
-#endif

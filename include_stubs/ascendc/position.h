@@ -2,8 +2,7 @@
 /*
  * Where a tensor lies, which unit of the core touches it, and which events order the units.
  */
-#ifndef INCLUDE_STUBS_ASCENDC_POSITION_H_
-#define INCLUDE_STUBS_ASCENDC_POSITION_H_
+#pragma once
 
 #include <cstdint>
 
@@ -119,5 +118,3 @@ constexpr Order OrderOf(HardEvent event)
 
 }  // namespace emulation
 }  // namespace AscendC
-
-#endif

@@ -3,8 +3,7 @@
  * Queues and buffers. A tensor of a queue goes round: AllocTensor, EnQue, DeQue, FreeTensor; the
  * way through the queue is also what orders the unit that fills it and the unit that reads it.
  */
-#ifndef INCLUDE_STUBS_ASCENDC_QUEUE_H_
-#define INCLUDE_STUBS_ASCENDC_QUEUE_H_
+#pragma once
 
 #include <algorithm>
 
@@ -214,5 +213,3 @@ template <TPosition position = TPosition::VECCALC> class TBuf {
 };
 
 }  // namespace AscendC
-
-#endif

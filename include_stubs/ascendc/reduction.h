@@ -2,8 +2,7 @@
 /*
  * Sums of the vector unit. It adds in pairs, pairs of pairs and so on, in the type of the elements.
  */
-#ifndef INCLUDE_STUBS_ASCENDC_REDUCTION_H_
-#define INCLUDE_STUBS_ASCENDC_REDUCTION_H_
+#pragma once
 
 #include "ascendc/elementwise.h"
 
@@ -124,5 +123,3 @@ void BlockReduceSum(const LocalTensor<T> &dst, const LocalTensor<T> &src, int32_
 }
 
 }  // namespace AscendC
-
-#endif

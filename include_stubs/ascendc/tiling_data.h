@@ -5,8 +5,7 @@
  * GET_TILING_DATA needs to know the structure. CANN generates it from the operator's host code;
  * here it is registered, by REGISTER_TILING_DEFAULT in the kernel or by the build.
  */
-#ifndef INCLUDE_STUBS_ASCENDC_TILING_DATA_H_
-#define INCLUDE_STUBS_ASCENDC_TILING_DATA_H_
+#pragma once
 
 #include "ascendc/global_tensor.h"
 #include "kernel_tiling/kernel_tiling.h"
@@ -63,5 +62,3 @@ template <typename S> void CopyTiling(S *tiling, AscendC::emulation::TilingAddre
 
 #define GET_TILING_DATA(name, address)                                                            \
     GET_TILING_DATA_WITH_STRUCT(RegisteredTilingData, name, address)
-
-#endif

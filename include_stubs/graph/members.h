@@ -4,17 +4,14 @@
  * ge::OperatorCreatorRegister, ge::Operator, ge::AscendString. They are declared by their mangled
  * names: the object is an argument. Provided by libgraph.so.
  */
-#ifndef INCLUDE_STUBS_GRAPH_MEMBERS_H_
-#define INCLUDE_STUBS_GRAPH_MEMBERS_H_
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include "acl/acl_stubs.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+ACL_STUBS_C_BEGIN
 
 /* Called for each operator when a library that describes some is loaded. */
 ACL_FUNC_VISIBILITY void
@@ -38,8 +35,4 @@ ACL_FUNC_VISIBILITY void _ZN2ge8Operator12AttrRegisterEPKcl(void *self, const ch
     int64_t value);
 ACL_FUNC_VISIBILITY void _ZN2ge8Operator20RequiredAttrRegisterEPKc(void *self, const char *name);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif
+ACL_STUBS_C_END

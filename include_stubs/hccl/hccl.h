@@ -2,17 +2,14 @@
 /*
  * HCCL: communicators and what they do, in the order of a stream. Provided by libhccl.so.
  */
-#ifndef INCLUDE_STUBS_HCCL_HCCL_H_
-#define INCLUDE_STUBS_HCCL_HCCL_H_
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
 #include "acl/acl.h"
 #include "hccl/hccl_types.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+ACL_STUBS_C_BEGIN
 
 /* Communicators. Each of the functions that make one waits until all ranks have come. */
 ACL_FUNC_VISIBILITY HcclResult HcclGetRootInfo(HcclRootInfo *rootInfo);
@@ -104,8 +101,4 @@ static inline void HcclCommConfigInit(HcclCommConfig *config)
 #endif
 }
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif
+ACL_STUBS_C_END

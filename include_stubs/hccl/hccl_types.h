@@ -2,15 +2,12 @@
 /*
  * Types and codes of HCCL, the collective communication of CANN.
  */
-#ifndef INCLUDE_STUBS_HCCL_HCCL_TYPES_H_
-#define INCLUDE_STUBS_HCCL_HCCL_TYPES_H_
+#pragma once
 
 #include <stdint.h>
 #include "acl/acl_stubs.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+ACL_STUBS_C_BEGIN
 
 typedef enum HcclResult {
     HCCL_SUCCESS = 0,
@@ -178,8 +175,4 @@ typedef struct HcclCommConfigDef {
 #endif
 } HcclCommConfig;
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif
+ACL_STUBS_C_END

@@ -4,8 +4,7 @@
  * CANN's order, so that its bytes can be handed over as they are. Sizes are in elements of float
  * unless they are lengths of axes.
  */
-#ifndef INCLUDE_STUBS_KERNEL_TILING_KERNEL_TILING_H_
-#define INCLUDE_STUBS_KERNEL_TILING_KERNEL_TILING_H_
+#pragma once
 
 #include <cstdint>
 
@@ -129,5 +128,3 @@ struct LayerNormGradBetaTiling {
     uint32_t reserved = 0;
 };
 static_assert(sizeof(LayerNormGradBetaTiling) == 20 * 4);
-
-#endif

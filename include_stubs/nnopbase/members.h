@@ -4,14 +4,11 @@
  * arrays. They are declared by their mangled names: the object is an argument. Provided by
  * libnnopbase.so.
  */
-#ifndef INCLUDE_STUBS_NNOPBASE_MEMBERS_H_
-#define INCLUDE_STUBS_NNOPBASE_MEMBERS_H_
+#pragma once
 
 #include "aclnn/acl_meta.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+ACL_STUBS_C_BEGIN
 
 #if ACL_STUBS_CANN >= 901
 /* Passed as std::complex is. */
@@ -39,8 +36,4 @@ ACL_FUNC_VISIBILITY void *_ZNK9aclScalar8ToStringEv(void *place, const aclScalar
 ACL_FUNC_VISIBILITY const char *_ZNK2ge12AscendString9GetStringEv(const aclAscendString *self);
 #endif
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif
+ACL_STUBS_C_END

@@ -4,18 +4,17 @@
  * code declares them itself. Provided by libnnopbase.so. The two optional functions that compare a
  * call with earlier ones are not declared.
  */
-#ifndef INCLUDE_STUBS_NNOPBASE_PACKAGE_H_
-#define INCLUDE_STUBS_NNOPBASE_PACKAGE_H_
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
 #include "aclnn/acl_meta.h"
 
-#ifdef __cplusplus
-extern "C" {
-#else
+#ifndef __cplusplus
 #include <stdbool.h>
 #endif
+
+ACL_STUBS_C_BEGIN
 
 typedef enum NnopbaseAttrDtype {
     kNnopbaseBool = 0,
@@ -61,8 +60,4 @@ ACL_FUNC_VISIBILITY void NnopbaseReportApiInfo(const uint64_t beginTime, void *a
 /* A function of C++, NnopbaseOpLogE(int, char const *): what did not hold, and its code. */
 ACL_FUNC_VISIBILITY void _Z14NnopbaseOpLogEiPKc(int code, const char *expression);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif
+ACL_STUBS_C_END

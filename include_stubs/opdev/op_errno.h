@@ -2,8 +2,7 @@
 /*
  * Status codes of the operators; plain success also has the short name OK in aclnn/aclnn_base.h.
  */
-#ifndef INCLUDE_STUBS_OPDEV_OP_ERRNO_H_
-#define INCLUDE_STUBS_OPDEV_OP_ERRNO_H_
+#pragma once
 
 #include "aclnn/aclnn_base.h"
 
@@ -42,5 +41,3 @@
 #define ACLNN_ERR_INNER_INPUT_JSON_IS_NULL          561117
 #define ACLNN_ERR_INNER_STATIC_WORKSPACE_INVALID    561118
 #define ACLNN_ERR_INNER_STATIC_BLOCK_DIM_INVALID    561119
-
-#endif

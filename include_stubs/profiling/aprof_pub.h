@@ -3,16 +3,13 @@
  * Reports of a library to the profiler about its own calls. Provided by libprofapi.so; the
  * simulated NPU has these functions in libruntime.so.
  */
-#ifndef INCLUDE_STUBS_PROFILING_APROF_PUB_H_
-#define INCLUDE_STUBS_PROFILING_APROF_PUB_H_
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
 #include "acl/acl_stubs.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+ACL_STUBS_C_BEGIN
 
 typedef int32_t (*ProfCommandHandle)(uint32_t type, void *data, uint32_t len);
 /* Opaque here: its layout is not described by these declarations. */
@@ -28,8 +25,4 @@ ACL_FUNC_VISIBILITY int32_t MsprofReportAdditionalInfo(uint32_t nonPersistantFla
 ACL_FUNC_VISIBILITY uint64_t MsprofGetHashId(const char *hashInfo, size_t length);
 ACL_FUNC_VISIBILITY uint64_t MsprofSysCycleTime(void);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif
+ACL_STUBS_C_END

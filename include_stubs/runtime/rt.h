@@ -3,15 +3,12 @@
  * The runtime below AscendCL: registering and launching kernels by the address of a stub. Provided
  * by libruntime.so. It declares only the functions that current programs still link.
  */
-#ifndef INCLUDE_STUBS_RUNTIME_RT_H_
-#define INCLUDE_STUBS_RUNTIME_RT_H_
+#pragma once
 
 #include <stdint.h>
 #include "acl/acl_stubs.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+ACL_STUBS_C_BEGIN
 
 typedef int32_t rtError_t;
 typedef void *rtStream_t;
@@ -26,8 +23,4 @@ ACL_FUNC_VISIBILITY rtError_t rtKernelLaunch(const void *stubFunc, uint32_t bloc
     uint32_t argsSize, rtSmDesc_t *smDesc, rtStream_t stream);
 ACL_FUNC_VISIBILITY rtError_t rtGetC2cCtrlAddr(uint64_t *addr, uint32_t *len);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif
+ACL_STUBS_C_END

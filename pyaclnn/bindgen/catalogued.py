@@ -7,7 +7,6 @@ The build reads the tables by their files: it runs before the package can be imp
 from __future__ import annotations
 
 import itertools
-import re
 import runpy
 import shutil
 from typing import TYPE_CHECKING, Any
@@ -37,7 +36,6 @@ RELEASE_HEADER = "acl/acl_release.h"
 """The header by which an include folder is of one release."""
 _STUBS = "acl/acl_stubs.h"
 """The header that every other one includes first."""
-_ONCE = "#pragma once"
 TAIL = (CParameter("uint64_t *", "workspaceSize"), CParameter("aclOpExecutor **", "executor"))
 """The last parameters of every first phase."""
 PHASE_2 = (
@@ -124,9 +122,8 @@ def write_headers(include: Path, functions: Iterable[Function], output: Path) ->
         file.writelines(_chosen())
     newer = _by_header(f for f in functions if _is_newer(f) and not f.listed)
     for header, declared in newer.items():
-        # The guard of the header ends before this.
         with (output / header).open("a", encoding="utf-8") as file:
-            file.write(f"\n{_ONCE}\n{''.join(_newer(declared))}")
+            file.write(f"\n{''.join(_newer(declared))}")
 
 
 def headers_of(functions: Iterable[Function]) -> dict[str, str]:
@@ -162,20 +159,18 @@ def listed_headers(rows: Iterable[Any]) -> dict[str, str]:
 
 
 def _listed(header: str, rows: list[Any]) -> Iterator[str]:
-    # By a guard of its own: the part written by hand may include headers that include this one.
-    guard = f"ACL_LISTED_{re.sub(r'[^A-Z0-9]', '_', header.upper())}"
-    yield f"#ifndef {guard}\n#define {guard}"
+    yield "#pragma once"  # which the part written by hand has already, if there is one
     includes = [row.text for row in rows if row.text.startswith("#include")]
     yield from ['#include "acl/acl_stubs.h"', *includes]
-    yield '#ifdef __cplusplus\nextern "C" {\n#endif'
+    yield "ACL_STUBS_C_BEGIN"
     rest = rows[len(includes) :]
     for (since, until), group in itertools.groupby(rest, lambda row: (row.since, row.until)):
         yield from _limited(since, until, [_declaration(row) for row in group])
-    yield "#ifdef __cplusplus\n}\n#endif"
+    yield "ACL_STUBS_C_END"
     functions = [
         Function(row.function, "", (), False, header, row.since) for row in rows if row.function
     ]
-    yield "".join(_newer([function for function in functions if _is_newer(function)])) + "#endif"
+    yield "".join(_newer([function for function in functions if _is_newer(function)]))
 
 
 def _declaration(row: Any) -> str:

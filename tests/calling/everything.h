@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* An operator that takes everything that operators take, and one that takes a single tensor. */
-#ifndef TESTS_CALLING_EVERYTHING_H_
-#define TESTS_CALLING_EVERYTHING_H_
+#pragma once
 
 #include "aclnn/acl_meta.h"
 
@@ -27,6 +26,4 @@ ACL_FUNC_VISIBILITY aclnnStatus aclnnInplaceIncrement(void *workspace, uint64_t 
 
 #ifdef __cplusplus
 }
-#endif
-
 #endif

@@ -2,8 +2,7 @@
 /*
  * Element types and memory layouts of tensors, shared by the runtime and all operators.
  */
-#ifndef INCLUDE_STUBS_ACL_BASE_DATA_TYPE_H_
-#define INCLUDE_STUBS_ACL_BASE_DATA_TYPE_H_
+#pragma once
 
 #include <stdint.h>
 #include "acl/acl_stubs.h"
@@ -68,5 +67,3 @@ typedef enum aclFormat {
     ACL_FORMAT_FRACTAL_NZ_C0_8 = 54,
 #endif
 } aclFormat;
-
-#endif

@@ -2,8 +2,7 @@
 /*
  * Handles and opaque objects that travel through pointers only; nothing here can be looked into.
  */
-#ifndef INCLUDE_STUBS_ACL_BASE_HANDLES_H_
-#define INCLUDE_STUBS_ACL_BASE_HANDLES_H_
+#pragma once
 
 #include "acl/acl_stubs.h"
 
@@ -37,5 +36,3 @@ typedef void *aclmdlRICondHandle;
 
 typedef struct aclDataBuffer aclDataBuffer;
 typedef struct aclTensorDesc aclTensorDesc;
-
-#endif

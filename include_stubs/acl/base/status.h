@@ -5,8 +5,7 @@
  * the business, 5 internal. Codes of the runtime and of the graph engine pass through unchanged and
  * have headers of their own under acl/error_codes.
  */
-#ifndef INCLUDE_STUBS_ACL_BASE_STATUS_H_
-#define INCLUDE_STUBS_ACL_BASE_STATUS_H_
+#pragma once
 
 #include "acl/acl_stubs.h"
 
@@ -91,5 +90,3 @@ typedef int aclError;
 #define ACL_ERROR_RT_FAILURE        500003
 #define ACL_ERROR_DRV_FAILURE       500004
 #define ACL_ERROR_PROFILING_FAILURE 500005
-
-#endif

@@ -2,8 +2,7 @@
 /*
  * Status codes of the graph engine, returned by acl functions unchanged.
  */
-#ifndef INCLUDE_STUBS_ACL_ERROR_CODES_GE_ERROR_CODES_H_
-#define INCLUDE_STUBS_ACL_ERROR_CODES_GE_ERROR_CODES_H_
+#pragma once
 
 #include "acl/base/status.h"
 
@@ -52,5 +51,3 @@
 #define ACL_ERROR_GE_UNLOAD_MODEL                      545009
 #define ACL_ERROR_GE_MODEL_EXECUTE_TIMEOUT             545601
 #define ACL_ERROR_GE_REDEPLOYING                       545602
-
-#endif

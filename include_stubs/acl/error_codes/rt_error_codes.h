@@ -2,8 +2,7 @@
 /*
  * Status codes of the runtime layer, returned by acl functions unchanged.
  */
-#ifndef INCLUDE_STUBS_ACL_ERROR_CODES_RT_ERROR_CODES_H_
-#define INCLUDE_STUBS_ACL_ERROR_CODES_RT_ERROR_CODES_H_
+#pragma once
 
 #include "acl/base/status.h"
 
@@ -163,6 +162,4 @@
 #define ACL_ERROR_RT_L3_PORT_ERROR                   507914
 #define ACL_ERROR_RT_CCU_TIMEOUT                     507915
 #define ACL_ERROR_RT_CCU_EXCEPTION                   507916
-#endif
-
 #endif

@@ -6,15 +6,12 @@
  * Left out, because the prototype of its callback is not described here:
  * aclrtBinarySetExceptionCallback.
  */
-#ifndef INCLUDE_STUBS_ACL_RT_CALLBACK_H_
-#define INCLUDE_STUBS_ACL_RT_CALLBACK_H_
+#pragma once
 
 #include <stdint.h>
 #include "acl/acl_base.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+ACL_STUBS_C_BEGIN
 
 typedef enum aclrtCallbackBlockType {
     ACL_CALLBACK_NO_BLOCK = 0,
@@ -71,8 +68,4 @@ ACL_FUNC_VISIBILITY aclError aclrtGetFuncHandleFromExceptionInfo(const aclrtExce
     aclrtFuncHandle *func);
 #endif
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif
+ACL_STUBS_C_END

@@ -3,15 +3,12 @@
  * Capturing what a stream is given, and running it again. Provided by libascendcl.so (newer
  * releases: libacl_rt.so). Tasks of a graph and conditions are not declared.
  */
-#ifndef INCLUDE_STUBS_ACL_RT_CAPTURE_H_
-#define INCLUDE_STUBS_ACL_RT_CAPTURE_H_
+#pragma once
 
 #include <stdint.h>
 #include "acl/acl_base.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+ACL_STUBS_C_BEGIN
 
 typedef enum aclmdlRICaptureMode {
     ACL_MODEL_RI_CAPTURE_MODE_GLOBAL = 0,
@@ -60,8 +57,4 @@ ACL_FUNC_VISIBILITY aclError aclmdlRIDebugJsonPrint(aclmdlRI modelRI, const char
     uint32_t flags);
 #endif
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif
+ACL_STUBS_C_END

@@ -3,16 +3,13 @@
  * Contexts; every thread has at most one current context and inherits none. Provided by
  * libascendcl.so (newer releases: libacl_rt.so).
  */
-#ifndef INCLUDE_STUBS_ACL_RT_CONTEXT_H_
-#define INCLUDE_STUBS_ACL_RT_CONTEXT_H_
+#pragma once
 
 #include <stdint.h>
 #include "acl/acl_base.h"
 #include "acl/rt/process.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+ACL_STUBS_C_BEGIN
 
 /* Makes the new context current on this thread. */
 ACL_FUNC_VISIBILITY aclError aclrtCreateContext(aclrtContext *context, int32_t deviceId);
@@ -30,8 +27,4 @@ ACL_FUNC_VISIBILITY aclError aclrtCtxGetCurrentDefaultStream(aclrtStream *stream
 ACL_FUNC_VISIBILITY aclError aclrtCtxGetFloatOverflowAddr(void **overflowAddr);
 #endif
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif
+ACL_STUBS_C_END

@@ -3,16 +3,13 @@
  * Choosing, synchronising and releasing a device. Provided by libascendcl.so (newer releases:
  * libacl_rt.so).
  */
-#ifndef INCLUDE_STUBS_ACL_RT_DEVICE_H_
-#define INCLUDE_STUBS_ACL_RT_DEVICE_H_
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
 #include "acl/acl_base.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+ACL_STUBS_C_BEGIN
 
 typedef enum aclrtRunMode {
     ACL_DEVICE = 0,
@@ -85,8 +82,4 @@ ACL_FUNC_VISIBILITY aclError aclrtGetOverflowStatus(void *outputAddr, size_t out
     aclrtStream stream);
 ACL_FUNC_VISIBILITY aclError aclrtResetOverflowStatus(aclrtStream stream);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif
+ACL_STUBS_C_END

@@ -3,15 +3,12 @@
  * Which atomic operations reach over to the host or to another device. All of it is newer than CANN
  * 8.1. Provided by libascendcl.so and libacl_rt.so.
  */
-#ifndef INCLUDE_STUBS_ACL_RT_DEVICE_ATOMIC_H_
-#define INCLUDE_STUBS_ACL_RT_DEVICE_ATOMIC_H_
+#pragma once
 
 #include <stdint.h>
 #include "acl/acl_base.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+ACL_STUBS_C_BEGIN
 
 #if ACL_STUBS_CANN >= 901
 typedef enum aclrtAtomicOperation {
@@ -60,8 +57,4 @@ ACL_FUNC_VISIBILITY aclError aclrtDeviceGetP2PAtomicCapabilities(uint32_t *capab
     int32_t dstDeviceId);
 #endif
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif
+ACL_STUBS_C_END

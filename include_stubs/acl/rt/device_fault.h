@@ -3,16 +3,13 @@
  * Finding out what broke on a device, and repairing it. Provided by libascendcl.so (newer releases:
  * libacl_rt.so).
  */
-#ifndef INCLUDE_STUBS_ACL_RT_DEVICE_FAULT_H_
-#define INCLUDE_STUBS_ACL_RT_DEVICE_FAULT_H_
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
 #include "acl/acl_base.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+ACL_STUBS_C_BEGIN
 
 /* Uncorrectable memory errors. Opaque here: the length of its reserved tail is not described. */
 typedef struct aclrtMemUceInfo aclrtMemUceInfo;
@@ -60,8 +57,4 @@ ACL_FUNC_VISIBILITY aclError aclrtSetDeviceTaskAbortCallback(const char *regName
     aclrtDeviceTaskAbortCallback callback, void *args);
 #endif
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif
+ACL_STUBS_C_END

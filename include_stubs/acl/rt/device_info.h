@@ -3,16 +3,13 @@
  * Asking a device for its properties and limits, and the callback on its changes of state. All of
  * it is newer than CANN 8.1. Provided by libascendcl.so and libacl_rt.so.
  */
-#ifndef INCLUDE_STUBS_ACL_RT_DEVICE_INFO_H_
-#define INCLUDE_STUBS_ACL_RT_DEVICE_INFO_H_
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
 #include "acl/acl_base.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+ACL_STUBS_C_BEGIN
 
 #if ACL_STUBS_CANN >= 901
 #define ACL_DEVICE_FORM_FACTOR_POD       0
@@ -147,8 +144,4 @@ ACL_FUNC_VISIBILITY aclError aclrtRegDeviceStateCallback(const char *regName,
     aclrtDeviceStateCallback callback, void *args);
 #endif
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif
+ACL_STUBS_C_END

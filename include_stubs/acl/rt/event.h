@@ -3,15 +3,12 @@
  * Events: marks in a stream that hosts and other streams can wait for and measure with. Provided by
  * libascendcl.so (newer releases: libacl_rt.so).
  */
-#ifndef INCLUDE_STUBS_ACL_RT_EVENT_H_
-#define INCLUDE_STUBS_ACL_RT_EVENT_H_
+#pragma once
 
 #include <stdint.h>
 #include "acl/acl_base.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+ACL_STUBS_C_BEGIN
 
 /* Flags of a new event. */
 #define ACL_EVENT_SYNC                    0x00000001
@@ -99,8 +96,4 @@ ACL_FUNC_VISIBILITY aclError aclrtIpcGetEventHandle(aclrtEvent event, aclrtIpcEv
 ACL_FUNC_VISIBILITY aclError aclrtIpcOpenEventHandle(aclrtIpcEventHandle handle, aclrtEvent *event);
 #endif
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif
+ACL_STUBS_C_END

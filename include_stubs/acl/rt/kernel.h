@@ -4,16 +4,13 @@
  * of one and launching it, registering functions that run on CPUs of the device. Provided by
  * libascendcl.so (newer releases: libacl_rt.so).
  */
-#ifndef INCLUDE_STUBS_ACL_RT_KERNEL_H_
-#define INCLUDE_STUBS_ACL_RT_KERNEL_H_
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
 #include "acl/acl_base.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+ACL_STUBS_C_BEGIN
 
 ACL_FUNC_VISIBILITY aclError aclrtBinaryGetFunction(const aclrtBinHandle binHandle,
     const char *kernelName, aclrtFuncHandle *funcHandle);
@@ -74,8 +71,4 @@ ACL_FUNC_VISIBILITY aclError aclrtRegisterCpuFunc(const aclrtBinHandle handle, c
     const char *kernelName, aclrtFuncHandle *funcHandle);
 #endif
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif
+ACL_STUBS_C_END

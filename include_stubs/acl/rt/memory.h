@@ -3,16 +3,13 @@
  * Device memory and pinned host memory: allocating, freeing, asking. Provided by libascendcl.so
  * (newer releases: libacl_rt.so).
  */
-#ifndef INCLUDE_STUBS_ACL_RT_MEMORY_H_
-#define INCLUDE_STUBS_ACL_RT_MEMORY_H_
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
 #include "acl/acl_base.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+ACL_STUBS_C_BEGIN
 
 /* The last three are flags to be ORed to another value, for aclrtMallocWithCfg only. */
 typedef enum aclrtMemMallocPolicy {
@@ -174,8 +171,4 @@ ACL_FUNC_VISIBILITY aclError aclrtGetBufFromChain(aclrtMbuf headBuf, uint32_t in
     aclrtMbuf *buf);
 #endif
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif
+ACL_STUBS_C_END

@@ -3,17 +3,14 @@
  * Copying and filling memory. Capacities and counts are bytes. Provided by libascendcl.so (newer
  * releases: libacl_rt.so).
  */
-#ifndef INCLUDE_STUBS_ACL_RT_MEMORY_COPY_H_
-#define INCLUDE_STUBS_ACL_RT_MEMORY_COPY_H_
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
 #include "acl/acl_base.h"
 #include "acl/rt/memory.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+ACL_STUBS_C_BEGIN
 
 typedef enum aclrtMemcpyKind {
     ACL_MEMCPY_HOST_TO_HOST = 0,
@@ -94,8 +91,4 @@ ACL_FUNC_VISIBILITY aclError aclrtMemsetD32Async(void *ptr, size_t memSize, uint
     size_t N, aclrtStream stream);
 #endif
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif
+ACL_STUBS_C_END

@@ -6,16 +6,13 @@
  * Left out, because they take aclrtMemManagedLocation by value, whose layout is not described here:
  * aclrtMemManagedAdvise, aclrtMemManagedPrefetchAsync.
  */
-#ifndef INCLUDE_STUBS_ACL_RT_MEMORY_MANAGED_H_
-#define INCLUDE_STUBS_ACL_RT_MEMORY_MANAGED_H_
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
 #include "acl/acl_base.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+ACL_STUBS_C_BEGIN
 
 #if ACL_STUBS_CANN >= 901
 #define ACL_RT_MEM_ATTACH_GLOBAL 0x01
@@ -62,8 +59,4 @@ ACL_FUNC_VISIBILITY aclError aclrtMemManagedPrefetchBatchAsync(const void **ptrs
     size_t numPrefetchLocs, uint64_t flags, aclrtStream stream);
 #endif
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif
+ACL_STUBS_C_END

@@ -3,16 +3,13 @@
  * Device memory shared between processes and between devices. All of it is newer than CANN 8.1.
  * Provided by libascendcl.so and libacl_rt.so.
  */
-#ifndef INCLUDE_STUBS_ACL_RT_MEMORY_SHARE_H_
-#define INCLUDE_STUBS_ACL_RT_MEMORY_SHARE_H_
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
 #include "acl/acl_base.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+ACL_STUBS_C_BEGIN
 
 #if ACL_STUBS_CANN >= 901
 #define ACL_RT_IPC_MEM_EXPORT_FLAG_DEFAULT                0x0
@@ -49,8 +46,4 @@ ACL_FUNC_VISIBILITY aclError aclrtMemP2PMap(void *devPtr, size_t size, int32_t d
     uint64_t flags);
 #endif
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif
+ACL_STUBS_C_END

@@ -3,16 +3,13 @@
  * Memory work that is queued on a stream: cache maintenance, reduction, waiting for and writing of
  * values. Provided by libascendcl.so (newer releases: libacl_rt.so).
  */
-#ifndef INCLUDE_STUBS_ACL_RT_MEMORY_TASK_H_
-#define INCLUDE_STUBS_ACL_RT_MEMORY_TASK_H_
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
 #include "acl/acl_base.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+ACL_STUBS_C_BEGIN
 
 typedef enum aclrtCmoType {
     ACL_RT_CMO_TYPE_PREFETCH = 0,
@@ -64,8 +61,4 @@ ACL_FUNC_VISIBILITY aclError aclrtValueWait(void *devAddr, uint64_t value, uint3
     aclrtStream stream);
 #endif
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif
+ACL_STUBS_C_END

@@ -3,17 +3,14 @@
  * Address space and physical memory by separate calls, and handles to share them. Provided by
  * libascendcl.so (newer releases: libacl_rt.so).
  */
-#ifndef INCLUDE_STUBS_ACL_RT_MEMORY_VIRTUAL_H_
-#define INCLUDE_STUBS_ACL_RT_MEMORY_VIRTUAL_H_
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
 #include "acl/acl_base.h"
 #include "acl/rt/memory.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+ACL_STUBS_C_BEGIN
 
 typedef enum aclrtMemHandleType {
     ACL_MEM_HANDLE_TYPE_NONE = 0,
@@ -122,8 +119,4 @@ ACL_FUNC_VISIBILITY aclError aclrtMemSetPidToShareableHandleV2(void *shareableHa
     aclrtMemSharedHandleType shareType, int32_t *pid, size_t pidNum);
 #endif
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif
+ACL_STUBS_C_END

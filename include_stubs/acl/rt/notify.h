@@ -5,16 +5,13 @@
  *
  * Left out, because a type is not described here: aclrtNotifySetImportPidInterServer.
  */
-#ifndef INCLUDE_STUBS_ACL_RT_NOTIFY_H_
-#define INCLUDE_STUBS_ACL_RT_NOTIFY_H_
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
 #include "acl/acl_base.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+ACL_STUBS_C_BEGIN
 
 #if ACL_STUBS_CANN >= 901
 #define ACL_NOTIFY_DEFAULT         0x00000000U
@@ -43,8 +40,4 @@ ACL_FUNC_VISIBILITY aclError aclrtNotifyImportByKey(aclrtNotify *notify, const c
     uint64_t flags);
 #endif
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif
+ACL_STUBS_C_END

@@ -3,15 +3,12 @@
  * Settings of the process and the last error of a thread. Provided by libascendcl.so (newer
  * releases: libacl_rt.so).
  */
-#ifndef INCLUDE_STUBS_ACL_RT_PROCESS_H_
-#define INCLUDE_STUBS_ACL_RT_PROCESS_H_
+#pragma once
 
 #include <stdint.h>
 #include "acl/acl_base.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+ACL_STUBS_C_BEGIN
 
 typedef enum aclSysParamOpt {
     ACL_OPT_DETERMINISTIC = 0,
@@ -40,8 +37,4 @@ ACL_FUNC_VISIBILITY aclError aclrtCheckArchCompatibility(const char *socVersion,
     int32_t *canCompatible);
 #endif
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif
+ACL_STUBS_C_END

@@ -3,15 +3,12 @@
  * Random numbers as a task of a stream. All of it is newer than CANN 8.1. Provided by
  * libascendcl.so and libacl_rt.so.
  */
-#ifndef INCLUDE_STUBS_ACL_RT_RANDOM_H_
-#define INCLUDE_STUBS_ACL_RT_RANDOM_H_
+#pragma once
 
 #include <stdint.h>
 #include "acl/acl_base.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+ACL_STUBS_C_BEGIN
 
 #if ACL_STUBS_CANN >= 901
 typedef enum aclrtRandomNumFuncType {
@@ -67,8 +64,4 @@ ACL_FUNC_VISIBILITY aclError aclrtRandomNumAsync(const aclrtRandomNumTaskInfo *t
     const aclrtStream stream, void *reserve);
 #endif
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif
+ACL_STUBS_C_END

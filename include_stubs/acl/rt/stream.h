@@ -3,16 +3,13 @@
  * Creation, destruction and synchronization of streams. NULL is the default stream of the current
  * context. Provided by libascendcl.so (newer releases: libacl_rt.so).
  */
-#ifndef INCLUDE_STUBS_ACL_RT_STREAM_H_
-#define INCLUDE_STUBS_ACL_RT_STREAM_H_
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
 #include "acl/acl_base.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
+ACL_STUBS_C_BEGIN
 
 /* Flags of a new stream. */
 #define ACL_STREAM_FAST_LAUNCH 0x00000001
@@ -78,8 +75,4 @@ ACL_FUNC_VISIBILITY aclError aclrtStreamGetId(aclrtStream stream, int32_t *strea
 /* ACL_CONTINUE_ON_FAILURE (the default) or ACL_STOP_ON_FAILURE. */
 ACL_FUNC_VISIBILITY aclError aclrtSetStreamFailureMode(aclrtStream stream, uint64_t mode);
 
-#ifdef __cplusplus
-}
-#endif
-
-#endif
+ACL_STUBS_C_END

@@ -2,8 +2,7 @@
 /*
  * LayerNorm in its two forms, each with temporary memory of the caller's or of the framework's.
  */
-#ifndef INCLUDE_STUBS_LIB_NORMALIZATION_LAYERNORM_H_
-#define INCLUDE_STUBS_LIB_NORMALIZATION_LAYERNORM_H_
+#pragma once
 
 #include "ascendc/layer_norm_rstd.h"
 
@@ -105,5 +104,3 @@ void LayerNorm(const LocalTensor<T> &output, const LocalTensor<float> &outputMea
 }
 
 }  // namespace AscendC
-
-#endif

@@ -4,8 +4,7 @@
  * It takes the variance, and it sums x - mean as in the formula, although that is zero for the true
  * mean. Everything is computed in float.
  */
-#ifndef INCLUDE_STUBS_LIB_NORMALIZATION_LAYERNORMGRAD_H_
-#define INCLUDE_STUBS_LIB_NORMALIZATION_LAYERNORMGRAD_H_
+#pragma once
 
 #include "ascendc/normalization.h"
 
@@ -161,5 +160,3 @@ void LayerNormGrad(const LocalTensor<T> &outputPdX, const LocalTensor<T> &resFor
 }
 
 }  // namespace AscendC
-
-#endif

@@ -2,8 +2,7 @@
 /*
  * LayerNormGradBeta: the gradients with respect to gamma and beta, sums over all rows in float.
  */
-#ifndef INCLUDE_STUBS_LIB_NORMALIZATION_LAYERNORMGRADBETA_H_
-#define INCLUDE_STUBS_LIB_NORMALIZATION_LAYERNORMGRADBETA_H_
+#pragma once
 
 #include "ascendc/normalization.h"
 
@@ -112,5 +111,3 @@ void LayerNormGradBeta(const LocalTensor<T> &outputPdGamma, const LocalTensor<T>
 }
 
 }  // namespace AscendC
-
-#endif

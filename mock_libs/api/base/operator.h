@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The operator table of a library, and the function that receives all of its calls. */
-#ifndef MOCK_OPERATOR_H
-#define MOCK_OPERATOR_H
+#pragma once
 
 #include "acl/acl.h"
 #include "aclnn/acl_meta.h"
@@ -39,5 +38,3 @@ int mock_operator_phase2(const struct mock_operators *library, uint32_t number,
                          aclOpExecutor *executor, aclrtStream stream);
 
 #pragma GCC visibility pop
-
-#endif

@@ -2,12 +2,9 @@
 /* A library of operators. Its functions are made of a generated table, whose lines
  * are OPERATOR(name, "kinds", "names", (parameters of the first phase), (a word for each)); the
  * macro OPERATORS is its name. */
-#ifndef MOCK_LIBRARY_H
-#define MOCK_LIBRARY_H
+#pragma once
 
 #include "operator.h"
 
 /* Each library's own, and hidden. */
 extern const struct mock_operators mock_library;
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The gate of every exported function: it counts the call, injects faults, records the caller,
  * checks pointers, and takes the lock. */
-#ifndef MOCK_GATE_H
-#define MOCK_GATE_H
+#pragma once
 
 #include "frame.h"
 
@@ -25,5 +24,3 @@ bool mock_gate_open(struct mock_frame *frame, struct mock_function *function,
 int mock_gate_close(struct mock_frame *frame, int status);
 
 #pragma GCC visibility pop
-
-#endif

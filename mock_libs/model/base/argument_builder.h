@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The arguments of an operator of a package, which come one by one. The lock is held. */
-#ifndef MOCK_ARGUMENT_BUILDER_H
-#define MOCK_ARGUMENT_BUILDER_H
+#pragma once
 
 #include "call.h"
 
@@ -39,5 +38,3 @@ bool mock_builder_name(struct assembly *assembly, enum mock_role role, uint32_t 
 void mock_builder_send(const struct assembly *assembly, struct mock_call *call);
 /* The same text for as long as the process lives, or NULL: no memory. */
 const char *mock_intern(const char *text);
-
-#endif

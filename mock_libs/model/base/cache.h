@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The cache of phase-1 answers, one per thread, as CANN keeps it. */
-#ifndef MOCK_CACHE_H
-#define MOCK_CACHE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -21,5 +20,3 @@ struct plan {
 /* A plan by the bytes of its call, addresses left out. */
 bool mock_cache_find(const uint8_t *key, size_t length, struct plan *plan);
 void mock_cache_store(const uint8_t *key, size_t length, const struct plan *plan);
-
-#endif

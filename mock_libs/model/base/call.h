@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Builder of a message to the device: the arguments of phase 1 of an operator. */
-#ifndef MOCK_BASE_CALL_H
-#define MOCK_BASE_CALL_H
+#pragma once
 
 #include "aclnn/acl_meta.h"
 #include "handles.h"
@@ -73,5 +72,3 @@ enum { MOCK_MAX_PAYLOAD = 4 << 20 };
 void mock_call_finish(struct mock_call *call, uint32_t flags);
 /* Free what was not taken over. */
 void mock_call_free(struct mock_call *call);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Executors: the state between the two phases of an operator. The lock is held. */
-#ifndef MOCK_EXECUTOR_H
-#define MOCK_EXECUTOR_H
+#pragma once
 
 #include "argument_builder.h"
 #include "cache.h"
@@ -39,5 +38,3 @@ bool mock_is_output(const struct executor *executor, uint32_t argument);
 void mock_executor_report_dead(const aclOpExecutor *handle);
 /* The executor behind a handle, or NULL with CANN's code in *status. */
 struct executor *mock_executor_find(const aclOpExecutor *handle, aclnnStatus *status);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Checks before a kernel is queued. */
-#ifndef MOCK_LAUNCH_CHECK_H
-#define MOCK_LAUNCH_CHECK_H
+#pragma once
 
 #include "executor.h"
 #include "task.h"
@@ -14,5 +13,3 @@ bool mock_check_memory(const struct executor *executor, const void *workspace, i
 size_t mock_check_objects(const struct executor *executor);
 /* Report every result that the operator silently leaves unwritten. */
 void mock_check_results(const struct executor *executor);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The objects of libnnopbase behind their handles. */
-#ifndef MOCK_BASE_OBJECTS_H
-#define MOCK_BASE_OBJECTS_H
+#pragma once
 
 #include "aclnn/acl_meta.h"
 
@@ -32,5 +31,3 @@ struct values {
         void *any;
     } items;
 };
-
-#endif

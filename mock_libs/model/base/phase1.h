@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Phase 1: the device, or the cache, returns the plan, which an executor stores. */
-#ifndef MOCK_PHASE1_H
-#define MOCK_PHASE1_H
+#pragma once
 
 #include "call.h"
 
@@ -15,5 +14,3 @@ aclnnStatus mock_phase1(struct mock_call *call, uint64_t *workspace_size,
 
 /* The operator whose phase 1 failed last on this thread, so that it made no executor; or NULL. */
 const char *mock_failed_operator(void);
-
-#endif

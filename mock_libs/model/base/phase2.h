@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Phase 2: checks the executor and queues its kernel. */
-#ifndef MOCK_PHASE2_H
-#define MOCK_PHASE2_H
+#pragma once
 
 #include "acl/acl.h"
 #include "aclnn/acl_meta.h"
@@ -15,5 +14,3 @@ aclnnStatus mock_phase2(const char *operator_name, void *workspace, uint64_t wor
 void mock_phase2_abandon(const aclOpExecutor *executor);
 
 #pragma GCC visibility pop
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Objects of the single-operator interface behind their handles. */
-#ifndef MOCK_SINGLE_OPERATOR_H
-#define MOCK_SINGLE_OPERATOR_H
+#pragma once
 
 #include "acl/acl_op.h"
 #include "objects.h"
@@ -45,5 +44,3 @@ struct op_attribute {
 struct op_attributes {
     struct op_attribute *first;
 };
-
-#endif

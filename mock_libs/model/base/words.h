@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The arguments of any operator's first phase, a word each. */
-#ifndef MOCK_WORDS_H
-#define MOCK_WORDS_H
+#pragma once
 
 #include "call.h"
 
@@ -55,5 +54,3 @@ void mock_words_send(struct mock_call *call, const char *kinds, const char *name
                      const union mock_word *words);
 
 #pragma GCC visibility pop
-
-#endif

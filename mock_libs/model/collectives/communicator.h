@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Communicators: a rank of a group, and its socket to the rendezvous process. */
-#ifndef MOCK_COMMUNICATOR_H
-#define MOCK_COMMUNICATOR_H
+#pragma once
 
 #include "frame.h"
 #include "poll_source.h"
@@ -63,5 +62,3 @@ void mock_communicators_leave(void);
 void mock_communicators_forked(void);
 /* The communicator of a handle, or NULL after mock_fail. */
 struct communicator *mock_communicator_find(HcclComm handle);
-
-#endif

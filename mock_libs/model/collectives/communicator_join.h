@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Joining of a group of ranks. */
-#ifndef MOCK_COMMUNICATOR_JOIN_H
-#define MOCK_COMMUNICATOR_JOIN_H
+#pragma once
 
 #include "communicator.h"
 
@@ -18,5 +17,3 @@ struct mock_rank_placement {
 HcclResult mock_communicator_join(const struct mock_rank_placement *place, struct communicator **joined);
 /* Wait until all ranks have joined. If they do not, all of these are deleted. */
 HcclResult mock_communicators_await(struct communicator **joined, uint32_t count);
-
-#endif

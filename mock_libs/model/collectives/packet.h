@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Packets between a rank and the rendezvous process, in the layout of these structs. */
-#ifndef MOCK_PACKET_H
-#define MOCK_PACKET_H
+#pragma once
 
 #include "hccl/hccl.h"
 
@@ -39,5 +38,3 @@ struct mock_answer_packet {
     uint32_t kind, number, result, flag;
     char text[MOCK_PACKET_TEXT];
 };
-
-#endif

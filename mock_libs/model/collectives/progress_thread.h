@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Progress thread: runs operations that ranks of other processes wait for. */
-#ifndef MOCK_PROGRESS_THREAD_H
-#define MOCK_PROGRESS_THREAD_H
+#pragma once
 
 #include <pthread.h>
 #include <stdbool.h>
@@ -12,5 +11,3 @@ void mock_progress_thread_start(void);
 bool mock_progress_thread_stop(pthread_t *dismissed);
 /* Forget the thread in a forked child. */
 void mock_progress_thread_forked(void);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Rendezvous of the ranks of a communicator: a process of its own, found by the root info. */
-#ifndef MOCK_RENDEZVOUS_H
-#define MOCK_RENDEZVOUS_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -25,5 +24,3 @@ bool mock_address_read(const HcclRootInfo *info, struct mock_address *address);
 void mock_rendezvous_collect(void);
 /* Drop those of the parent in a forked child. */
 void mock_rendezvous_forked(void);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Submission of collective operations and their results. */
-#ifndef MOCK_SUBMISSION_H
-#define MOCK_SUBMISSION_H
+#pragma once
 
 #include "hccl/hccl.h"
 
@@ -23,5 +22,3 @@ struct mock_exchange_part {
 /* Queue parts on a stream as one piece of work. */
 HcclResult mock_submit_collective(HcclComm handle, const struct mock_exchange_part *parts, uint32_t count,
                        aclrtStream stream);
-
-#endif

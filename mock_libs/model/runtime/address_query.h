@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Classification of addresses: memory of a device, pinned memory, other host memory, none. */
-#ifndef MOCK_ADDRESS_QUERY_H
-#define MOCK_ADDRESS_QUERY_H
+#pragma once
 
 #include "handles.h"
 
@@ -38,5 +37,3 @@ void mock_report_invalid_memory(const char *what, const void *address, uint64_t 
 bool mock_is_on_device(const char *what, const void *address, uint64_t bytes);
 /* Return whether it is pageable host memory, of which no copy is asynchronous. */
 bool mock_is_pageable(const void *address, uint64_t bytes);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reserved address ranges, and the physical memory mapped to them. */
-#ifndef MOCK_ADDRESS_SPACE_H
-#define MOCK_ADDRESS_SPACE_H
+#pragma once
 
 #include "device.h"
 #include "physical_memory.h"
@@ -63,5 +62,3 @@ bool mock_is_mapped(const void *address, uint64_t bytes);
 void mock_space_close(struct device *device);
 /* A child does not share what its parent has mapped. */
 void mock_space_forked(const struct device *device);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* An ordered set of blocks of memory: a tree in which finding, making room, adding and removing take
  * as many steps as the set is deep, however many blocks there are. */
-#ifndef MOCK_BLOCK_TREE_H
-#define MOCK_BLOCK_TREE_H
+#pragma once
 
 #include "handles.h"
 
@@ -41,5 +40,3 @@ void mock_blocks_clear(struct blocks *blocks);
 /* Return whether a range that begins inside of a block, where the program may be, ends there
  * too. */
 bool mock_block_holds(const struct block *block, uint64_t offset, uint64_t bytes);
-
-#endif

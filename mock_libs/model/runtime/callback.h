@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Host callbacks: posted by a stream, run by the thread that subscribed to it. */
-#ifndef MOCK_CALLBACK_H
-#define MOCK_CALLBACK_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -42,5 +41,3 @@ struct post *mock_post_take(uint64_t thread);
 void mock_post_run(const struct post *post);
 /* The handle of the stream that waits for a function which the calling thread runs, or NULL. */
 const void *mock_post_running(void);
-
-#endif

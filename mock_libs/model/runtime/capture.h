@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Captures in progress: their streams, forbidden calls, and their end. */
-#ifndef MOCK_CAPTURE_H
-#define MOCK_CAPTURE_H
+#pragma once
 
 #include "event.h"
 #include "graph.h"
@@ -35,5 +34,3 @@ aclError mock_capture_check_blocking_copy(const struct stream *stream);
 /* Set whether the calling thread may make synchronous calls during a capture; returns the mode
  * before. */
 aclmdlRICaptureMode mock_capture_exchange_mode(aclmdlRICaptureMode mode);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The socket to a device process: whole frames in both directions, and never waiting for it. */
-#ifndef MOCK_CHANNEL_H
-#define MOCK_CHANNEL_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -48,5 +47,3 @@ const char *mock_channel_send(struct channel *channel, enum mock_request kind, c
 const char *mock_channel_pump(struct channel *channel, bool *answered);
 /* Forget everything and closes the socket. */
 void mock_channel_close(struct channel *channel);
-
-#endif

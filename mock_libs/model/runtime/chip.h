@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The simulated chip. */
-#ifndef MOCK_CHIP_H
-#define MOCK_CHIP_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -17,5 +16,3 @@ struct chip {
 
 /* The chip that PYACLNN_MOCK_SOC names, or NULL when it names none (after mock_fail). */
 const struct chip *mock_chip(void);
-
-#endif

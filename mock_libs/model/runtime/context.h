@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Contexts: one current per thread, by its handle. */
-#ifndef MOCK_CONTEXT_H
-#define MOCK_CONTEXT_H
+#pragma once
 
 #include "device.h"
 
@@ -39,5 +38,3 @@ aclError mock_context_fail(const struct context *context, aclError code, const c
 struct device *mock_current_device(void);
 /* Return whether the current context requires deterministic results. */
 bool mock_deterministic(void);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The sizes of data types. */
-#ifndef MOCK_DATA_TYPE_H
-#define MOCK_DATA_TYPE_H
+#pragma once
 
 #include <stddef.h>
 
@@ -9,5 +8,3 @@
 
 /* aclDataTypeSize, for the mock libraries themselves: no call of the program. */
 size_t mock_data_type_size(aclDataType data_type);
-
-#endif

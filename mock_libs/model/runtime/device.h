@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* State and look-up of devices. */
-#ifndef MOCK_DEVICE_H
-#define MOCK_DEVICE_H
+#pragma once
 
 #include <sys/types.h>
 #include <time.h>
@@ -72,5 +71,3 @@ void mock_devices_add_range(const void *start, uint64_t bytes);
 bool mock_device_exists(int32_t id);
 /* false: the device is not open, or lost. */
 bool mock_device_memory(int id, struct mock_device_memory *memory);
-
-#endif

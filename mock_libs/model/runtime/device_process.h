@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Start, stop and fork of the device process. */
-#ifndef MOCK_DEVICE_PROCESS_H
-#define MOCK_DEVICE_PROCESS_H
+#pragma once
 
 #include "device.h"
 
@@ -11,5 +10,3 @@ void mock_process_stop(struct device *device);
 void mock_process_kill(struct device *device);
 /* Drop the devices of the parent in a forked child. */
 void mock_process_forked(void);
-
-#endif

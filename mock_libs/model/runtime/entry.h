@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Entry to and exit from the model: one lock guards all state, and the exit delivers what is
  * due. */
-#ifndef MOCK_ENTRY_H
-#define MOCK_ENTRY_H
+#pragma once
 
 #include "acl/acl.h"
 
@@ -13,5 +12,3 @@ void mock_enter(void);
 void mock_leave(void);
 
 #pragma GCC visibility pop
-
-#endif

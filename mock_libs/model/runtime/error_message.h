@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The texts of errors and the last error of a thread. Needs no lock. */
-#ifndef MOCK_ERROR_MESSAGE_H
-#define MOCK_ERROR_MESSAGE_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -23,5 +22,3 @@ int mock_unimplemented(const char *function);
 /* The text, which stays valid until the call after the next one, or NULL. */
 const char *mock_message_take(void);
 aclError mock_last_error(bool forget);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* State of events, and execution of their tasks. */
-#ifndef MOCK_EVENT_H
-#define MOCK_EVENT_H
+#pragma once
 
 #include "context.h"
 #include "task.h"
@@ -62,5 +61,3 @@ void mock_event_set_source(const struct event *event, struct task *task);
 bool mock_event_find_source(struct task *task);
 /* A task that recorded it, or waited for it, is over or dropped. */
 void mock_event_release(const struct task *task);
-
-#endif

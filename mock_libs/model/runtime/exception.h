@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Failed kernels, as the exception callback gets them. */
-#ifndef MOCK_EXCEPTION_H
-#define MOCK_EXCEPTION_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -29,5 +28,3 @@ void mock_exception_record(uint32_t stream, uint32_t device, uint64_t position, 
 struct rtExceptionInfo *mock_exception_take(struct mock_exception_callbacks *to);
 void mock_exception_deliver(struct rtExceptionInfo *list,
                             const struct mock_exception_callbacks *to);
-
-#endif

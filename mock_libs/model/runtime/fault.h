@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Injected faults: `pyaclnn mock faults` explains the grammar. */
-#ifndef MOCK_FAULT_H
-#define MOCK_FAULT_H
+#pragma once
 
 #include <pthread.h>
 
@@ -41,5 +40,3 @@ uint64_t mock_fault_memory_limit(void);
 uint64_t mock_fault_generation(void);
 /* Why an environment variable of the simulated NPU cannot be used, or NULL. */
 const char *mock_fault_config_error(void);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Numbers of 16 bits, as their bits. */
-#ifndef MOCK_FLOAT16_H
-#define MOCK_FLOAT16_H
+#pragma once
 
 #include <stdint.h>
 
@@ -11,5 +10,3 @@ uint16_t mock_float16_from_float(float value);
 /* The same of bfloat16. */
 float mock_bfloat16_to_float(uint16_t value);
 uint16_t mock_bfloat16_from_float(float value);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The call in progress of each thread, and its caller. */
-#ifndef MOCK_FRAME_H
-#define MOCK_FRAME_H
+#pragma once
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -65,5 +64,3 @@ const char *mock_frame_set_line(const char *line);
 /* The calling thread's call in progress, or NULL. */
 struct mock_frame *mock_frame_current(void);
 struct mock_origin mock_origin_current(void);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The tables of exported functions, one a library, and how often each was called. */
-#ifndef MOCK_FUNCTIONS_H
-#define MOCK_FUNCTIONS_H
+#pragma once
 
 #include <pthread.h>
 
@@ -22,5 +21,3 @@ void mock_functions_reset(void);
 size_t mock_functions_states(char *text, size_t capacity);
 
 #pragma GCC visibility pop
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Captured graphs: the tasks of one stream or several, in the order of their capture. */
-#ifndef MOCK_GRAPH_H
-#define MOCK_GRAPH_H
+#pragma once
 
 #include "task.h"
 
@@ -54,5 +53,3 @@ void mock_graph_add(struct lane *lane, struct task *task);
 void mock_graph_record_memory(const struct lane *lane, const struct task *task);
 /* The number of the live block that holds an address, on a device or pinned; 0: there is none. */
 uint64_t mock_block_number(const void *address);
-
-#endif

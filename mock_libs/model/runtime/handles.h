@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Table of all handles of the simulated NPU, and their history. */
-#ifndef MOCK_HANDLES_H
-#define MOCK_HANDLES_H
+#pragma once
 
 #include "frame.h"
 
@@ -73,5 +72,3 @@ struct mock_live_object {
 
 /* Look at every live handle. The visitor may not make or close handles. */
 void mock_handles_visit(void (*visit)(const struct mock_live_object *living, void *data), void *data);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Hazards: memory of queued work that is freed, read or written meanwhile. */
-#ifndef MOCK_HAZARD_H
-#define MOCK_HAZARD_H
+#pragma once
 
 #include "stream.h"
 #include "violation.h"
@@ -17,5 +16,3 @@ void mock_hazard_copy(const struct task *task);
 void mock_hazard_host_written(const void *address, uint64_t bytes);
 /* a task was queued last on a stream: */
 void mock_hazard_queued(const struct stream *stream, struct task *task);
-
-#endif

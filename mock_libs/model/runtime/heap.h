@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Device memory: an allocator over a reserved range of addresses. */
-#ifndef MOCK_HEAP_H
-#define MOCK_HEAP_H
+#pragma once
 
 #include "block_tree.h"
 
@@ -37,5 +36,3 @@ void mock_heap_visit(struct heap *heap,
                     void *data);
 /* Forget every block. */
 void mock_heap_clear(struct heap *heap);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Memory that the host can give to a simulated device. */
-#ifndef MOCK_HOST_MEMORY_H
-#define MOCK_HOST_MEMORY_H
+#pragma once
 
 #include <stdint.h>
 
@@ -15,5 +14,3 @@ struct mock_memory_limit {
  * container has: kernels need as much again for what they compute. 0 bytes: the variable is no
  * number of MiB. */
 struct mock_memory_limit mock_host_memory(void);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Host tasks: work of another mock library in the order of a stream. */
-#ifndef MOCK_HOST_TASK_H
-#define MOCK_HOST_TASK_H
+#pragma once
 
 #include "stream.h"
 
@@ -12,5 +11,3 @@ bool mock_host_task_run(struct stream *stream, const struct task *task);
  * what this points to, also when it refuses; *position is that in the queue. */
 aclError mock_stream_submit_host_task(aclrtStream stream, const struct mock_host_task *errand,
                              uint64_t *position);
-
-#endif

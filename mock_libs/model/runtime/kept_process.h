@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Device process that outlives its device: the next one starts with it, in a few milliseconds. */
-#ifndef MOCK_KEPT_PROCESS_H
-#define MOCK_KEPT_PROCESS_H
+#pragma once
 
 #include "device.h"
 
@@ -20,5 +19,3 @@ bool mock_process_detach(struct device *device);
 bool mock_process_attach(struct device *device);
 /* Forget the kept process: it is the parent's. */
 void mock_process_kept_forked(void);
-
-#endif

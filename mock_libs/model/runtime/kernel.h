@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Kernels: queueing them, and running them on the device. */
-#ifndef MOCK_KERNEL_H
-#define MOCK_KERNEL_H
+#pragma once
 
 #include "stream.h"
 
@@ -14,5 +13,3 @@ bool mock_kernel_run(struct stream *stream, uint64_t until);
 /* Queue a kernel on a stream (NULL: the default stream of the current context). The stream takes
  * over what this points to, also when it refuses. */
 aclError mock_stream_launch(aclrtStream stream, const struct mock_launch *launch);
-
-#endif

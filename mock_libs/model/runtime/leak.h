@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Device memory that is left when a device closes. */
-#ifndef MOCK_LEAK_H
-#define MOCK_LEAK_H
+#pragma once
 
 #include "device.h"
 
 void mock_leak_report(struct device *device);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Lifetime of devices and contexts: a context has a stream from the start, a device a process. */
-#ifndef MOCK_LIFETIME_H
-#define MOCK_LIFETIME_H
+#pragma once
 
 #include "context.h"
 
@@ -14,5 +13,3 @@ void mock_context_destroy(struct context *context);
 /* Open a device for a new reference or context / close it when the last one is gone. */
 aclError mock_device_open(struct device *device);
 void mock_device_close_if_idle(struct device *device);
-
-#endif

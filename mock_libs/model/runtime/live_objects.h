@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Live objects: reported at aclFinalize, when a device closes, at exit, and on request. */
-#ifndef MOCK_LIVE_OBJECTS_H
-#define MOCK_LIVE_OBJECTS_H
+#pragma once
 
 #include "violation.h"
 
@@ -15,5 +14,3 @@ void mock_live_objects_forget(void);
 size_t mock_live_objects_list(char *text, size_t capacity);
 
 #pragma GCC visibility pop
-
-#endif

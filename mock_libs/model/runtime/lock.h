@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The lock that guards all state of the simulated NPU, and waits for a change of it. */
-#ifndef MOCK_LOCK_H
-#define MOCK_LOCK_H
+#pragma once
 
 #include <poll.h>
 #include <stdbool.h>
@@ -30,5 +29,3 @@ enum mock_wait_result mock_lock_wait(const struct pollfd *descriptors, size_t co
 /* The moment so many milliseconds from now. */
 struct timespec mock_deadline(int64_t milliseconds);
 bool mock_is_earlier(const struct timespec *one, const struct timespec *other);
-
-#endif

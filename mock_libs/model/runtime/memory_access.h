@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Access rights of devices to mapped memory. */
-#ifndef MOCK_MEMORY_ACCESS_H
-#define MOCK_MEMORY_ACCESS_H
+#pragma once
 
 #include "address_space.h"
 #include "stream.h"
@@ -13,5 +12,3 @@ enum { MOCK_ACCESS_SET = 0x80 };
 uint8_t mock_access_of(const struct mapping *mapping, const struct device *device);
 /* Check that the device of a stream may access the memory of a task; else report a violation. */
 void mock_access_check(const struct stream *stream, const struct task *task);
-
-#endif

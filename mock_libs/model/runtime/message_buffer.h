@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Buffers of messages: memory that several of them may share, and a chain of buffers. */
-#ifndef MOCK_MESSAGE_BUFFER_H
-#define MOCK_MESSAGE_BUFFER_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -32,5 +31,3 @@ struct message_buffer *mock_message_buffer_reference(const struct message_buffer
 void mock_message_buffer_free(struct message_buffer *buffer);
 /* NULL: it is none that lives. */
 struct message_buffer *mock_message_buffer_find(const void *handle);
-
-#endif

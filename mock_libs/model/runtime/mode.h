@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* PYACLNN_MOCK_MODE: order and time of the execution of streams. */
-#ifndef MOCK_MODE_H
-#define MOCK_MODE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -20,5 +19,3 @@ bool mock_mode_set(const char *text);
 
 /* Why PYACLNN_MOCK_MODE cannot be used, or NULL. */
 const char *mock_mode_config_error(void);
-
-#endif

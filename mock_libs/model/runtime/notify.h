@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Notifies: a flag that one stream sets, and that a waiting stream clears. */
-#ifndef MOCK_NOTIFY_H
-#define MOCK_NOTIFY_H
+#pragma once
 
 #include "acl/acl.h"
 #include "task.h"
@@ -23,5 +22,3 @@ bool mock_notify_exchange(struct notify *notify, bool set);
 void mock_notify_recorded(const void *handle);
 /* Undo a wait that is dropped. */
 void mock_notify_release(const struct task *task);
-
-#endif

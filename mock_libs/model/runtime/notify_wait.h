@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Waits of streams for notifies. */
-#ifndef MOCK_NOTIFY_WAIT_H
-#define MOCK_NOTIFY_WAIT_H
+#pragma once
 
 #include "stream.h"
 
@@ -9,5 +8,3 @@
  * flag at *position, or NULL: another process or thread does. */
 bool mock_notify_taken(struct stream *stream, struct task *task, struct stream **source,
                        uint64_t *position);
-
-#endif

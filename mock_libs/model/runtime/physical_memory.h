@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Memory of a device that has no address until it is mapped to one. */
-#ifndef MOCK_PHYSICAL_MEMORY_H
-#define MOCK_PHYSICAL_MEMORY_H
+#pragma once
 
 #include "acl/acl.h"
 #include "device.h"
@@ -31,5 +30,3 @@ struct physical *mock_physical_foreign(struct device *device, uint64_t source, i
 void mock_physical_free(struct physical *physical, bool used_elsewhere);
 /* The memory behind a handle, or NULL with the code in *status. */
 struct physical *mock_physical_find(aclrtDrvMemHandle handle, aclError *status);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Pinned host memory: the blocks of aclrtMallocHost. */
-#ifndef MOCK_PINNED_MEMORY_H
-#define MOCK_PINNED_MEMORY_H
+#pragma once
 
 #include "block_tree.h"
 
@@ -16,5 +15,3 @@ const struct block *mock_pinned_freed(const void *address);
 /* Return whether a range lies in the requested part of one block. */
 bool mock_host_is_pinned(const void *address, uint64_t bytes);
 void mock_pinned_visit(void (*visit)(struct block *block, void *data), void *data);
-
-#endif

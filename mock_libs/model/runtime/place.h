@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Places in the program, as text. */
-#ifndef MOCK_PLACE_H
-#define MOCK_PLACE_H
+#pragma once
 
 #include "frame.h"
 
@@ -10,5 +9,3 @@ enum { MOCK_PLACE_BYTES = 1024 };
 /* The function, its caller and the line of Python of an action, as far as they are known, written
  * into `place` of MOCK_PLACE_BYTES; NULL: nothing is known. */
 const char *mock_place_of(const struct mock_origin *origin, char *place);
-
-#endif

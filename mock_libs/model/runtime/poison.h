@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Poison patterns of memory that was not written. */
-#ifndef MOCK_POISON_H
-#define MOCK_POISON_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -14,5 +13,3 @@ enum { MOCK_FRESH = 0x7FFF, MOCK_FREED = 0xFFFE };
 void mock_poison(uint8_t *bytes, uint64_t size, unsigned pattern);
 /* Return whether a range of this size is filled sparsely. */
 bool mock_poison_is_sparse(uint64_t size);
-
-#endif

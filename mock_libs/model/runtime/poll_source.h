@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Sockets that are polled during waits, beside those of the devices. */
-#ifndef MOCK_POLL_SOURCE_H
-#define MOCK_POLL_SOURCE_H
+#pragma once
 
 #include <poll.h>
 #include <stddef.h>
@@ -26,5 +25,3 @@ void mock_poll_source_forked(void);
 /* Add a descriptor to every wait, until it is removed. */
 void mock_poll_source_add(struct mock_poll_source *watch);
 void mock_poll_source_remove(struct mock_poll_source *watch);
-
-#endif

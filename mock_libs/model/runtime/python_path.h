@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Path of the Python that runs the device process. */
-#ifndef MOCK_PYTHON_PATH_H
-#define MOCK_PYTHON_PATH_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -15,5 +14,3 @@ bool mock_python_find(char *python);
 void mock_python_set(const char *python);
 
 #pragma GCC visibility pop
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Start of Python as a server process. */
-#ifndef MOCK_PYTHON_PROCESS_H
-#define MOCK_PYTHON_PROCESS_H
+#pragma once
 
 #include <sys/types.h>
 
@@ -12,5 +11,3 @@ int mock_spawn(const char *python, const char *module, const int *descriptors, p
 const char *mock_spawn_failure(const char *python, int error);
 /* The same descriptor above those that the child's end up on, or -1. */
 int mock_descriptor_above(int descriptor);
-
-#endif

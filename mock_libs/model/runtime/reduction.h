@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reductions of numbers during copies. */
-#ifndef MOCK_REDUCTION_H
-#define MOCK_REDUCTION_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -14,5 +13,3 @@ uint64_t mock_reduce_size(aclDataType type);
  * wrap around; a maximum or minimum with a NaN is NaN. */
 void mock_reduce(aclrtReduceKind kind, aclDataType type, void *destination, const void *source,
                  uint64_t bytes);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Registration of the libraries of a release: its name, and their functions. */
-#ifndef MOCK_REGISTRY_H
-#define MOCK_REGISTRY_H
+#pragma once
 
 #include "frame.h"
 
@@ -13,5 +12,3 @@ void mock_functions_register(struct mock_function *functions, size_t count,
 void mock_functions_unregister(const struct mock_function *functions);
 
 #pragma GCC visibility pop
-
-#endif

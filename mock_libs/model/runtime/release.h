@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The simulated release of CANN: that of the libraries that the program loaded. */
-#ifndef MOCK_RELEASE_H
-#define MOCK_RELEASE_H
+#pragma once
 
 struct mock_release {
     /* 8.1; 8.1.RC1 and its parts */
@@ -23,5 +22,3 @@ const struct mock_release *mock_release_current(void);
 /* Why no device opens, or NULL: all libraries must be of one release, and PYACLNN_MOCK_CANN must name
  * this one, if any. */
 const char *mock_release_config_error(void);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Replay and destruction of captured graphs. */
-#ifndef MOCK_REPLAY_H
-#define MOCK_REPLAY_H
+#pragma once
 
 #include "graph.h"
 #include "stream.h"
@@ -15,5 +14,3 @@ aclError mock_graph_replay(struct graph *graph, struct stream *stream);
 bool mock_graph_is_running(const struct graph *graph);
 /* Free a graph that is not running, with its streams. */
 void mock_graph_destroy(struct graph *graph);
-
-#endif

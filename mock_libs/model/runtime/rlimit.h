@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Resource limits of memory for this process and its children. */
-#ifndef MOCK_RLIMIT_H
-#define MOCK_RLIMIT_H
+#pragma once
 
 /* Describe the limits that may have ended a process, between commas; empty if there are none.
  * Valid until the next call. */
 const char *mock_rlimit_describe(void);
-
-#endif

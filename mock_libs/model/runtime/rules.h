@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Texts of the rules of CANN's contract, and the rules that the user allows to break. */
-#ifndef MOCK_RULES_H
-#define MOCK_RULES_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -16,5 +15,3 @@ extern const struct mock_rule_text mock_rules[];
 
 /* Return whether PYACLNN_MOCK_ALLOW names the rule. */
 bool mock_rule_allowed(unsigned rule);
-
-#endif

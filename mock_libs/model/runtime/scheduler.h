@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Scheduler of the streams. It has no thread of its own. */
-#ifndef MOCK_SCHEDULER_H
-#define MOCK_SCHEDULER_H
+#pragma once
 
 #include "callback.h"
 #include "stream.h"
@@ -17,5 +16,3 @@ bool mock_run_awaited(void);
 void mock_post_complete(struct post *post);
 /* In eager mode: runs whatever can run. */
 enum mock_run mock_run_eagerly(void);
-
-#endif

@@ -2,8 +2,7 @@
 /* Memory of devices, and signals, that other processes of this machine may map. The table of
  * shared memory lies behind the memory in its file, which importers open through the sharing
  * process. */
-#ifndef MOCK_SHARE_H
-#define MOCK_SHARE_H
+#pragma once
 
 #include "physical_memory.h"
 
@@ -41,5 +40,3 @@ bool mock_share_withdraw(uint64_t number);
 bool mock_share_end(const struct device *device, uint64_t offset, uint64_t bytes);
 /* A device closes, or belongs to the parent of a child. */
 void mock_share_close(const struct device *device);
-
-#endif

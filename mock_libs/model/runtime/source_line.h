@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Source lines of the program, as interned text. */
-#ifndef MOCK_SOURCE_LINE_H
-#define MOCK_SOURCE_LINE_H
+#pragma once
 
 #pragma GCC visibility push(default) /* used by the libraries of a release */
 
@@ -9,5 +8,3 @@
 const char *mock_source_line(const char *file, int line);
 
 #pragma GCC visibility pop
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Streams and what is queued on them. */
-#ifndef MOCK_STREAM_H
-#define MOCK_STREAM_H
+#pragma once
 
 #include "context.h"
 #include "task.h"
@@ -75,5 +74,3 @@ bool mock_stream_pending(const struct stream *stream);
 int mock_stream_device(aclrtStream stream);
 /* Mark a position of a stream that another process waits for. */
 void mock_stream_set_awaited(aclrtStream stream, uint64_t position);
-
-#endif

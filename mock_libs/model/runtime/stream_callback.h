@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Functions of the program that are called when any stream is created or destroyed.
  * Source: CANN: runtime stream_state_callback_manager.cc. */
-#ifndef MOCK_STREAM_CALLBACK_H
-#define MOCK_STREAM_CALLBACK_H
+#pragma once
 
 #include "acl/acl.h"
 
@@ -10,5 +9,3 @@
 aclError mock_stream_callback_set(const char *name, aclrtStreamStateCallback function, void *data);
 /* Call all of them, in the order of registration, without the lock. */
 void mock_stream_callbacks_call(aclrtStream stream, aclrtStreamState state);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Stream configurations. Their content is CANN's, so a handle of one is a pointer. */
-#ifndef MOCK_STREAM_CONFIG_H
-#define MOCK_STREAM_CONFIG_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -12,5 +11,3 @@ aclrtStreamConfigHandle *mock_stream_config_new(void);
 /* Return whether the configuration is live; an unknown one breaks a rule. */
 bool mock_stream_config_check(const aclrtStreamConfigHandle *handle, bool destroying);
 void mock_stream_config_free(const aclrtStreamConfigHandle *handle);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Stream-ordered writes of values in device memory, and waits for them. */
-#ifndef MOCK_STREAM_VALUE_H
-#define MOCK_STREAM_VALUE_H
+#pragma once
 
 #include "stream.h"
 
@@ -10,5 +9,3 @@
 void mock_value_written(struct stream *stream, const struct task *task);
 bool mock_value_reached(struct stream *stream, const struct task *task, struct stream **source,
                         uint64_t *position);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Waits for streams. The lock is released meanwhile, so objects are looked up again. */
-#ifndef MOCK_STREAM_WAIT_H
-#define MOCK_STREAM_WAIT_H
+#pragma once
 
 #include <time.h>
 
@@ -34,5 +33,3 @@ aclError mock_device_drain(const struct device *device);
 aclError mock_context_wait(void *handle, const struct timespec *deadline);
 /* Wait for what the device can do of it, and for no other thread. */
 aclError mock_context_drain(void *handle);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tasks of a stream. */
-#ifndef MOCK_TASK_H
-#define MOCK_TASK_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -137,5 +136,3 @@ size_t mock_task_ranges(const struct task *task, struct mock_range own[2],
 /* Give a task what another one is to do, and its origin and fault. false: no memory. */
 bool mock_task_copy(struct task *task, const struct task *from);
 void mock_task_free(struct task *task);
-
-#endif

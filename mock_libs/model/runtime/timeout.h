@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Timeouts of waiting functions. */
-#ifndef MOCK_TIMEOUT_H
-#define MOCK_TIMEOUT_H
+#pragma once
 
 #include <stdint.h>
 #include <time.h>
@@ -12,5 +11,3 @@
  * code. */
 aclError mock_limit(int32_t milliseconds, aclError refusal, struct timespec *deadline,
                     const struct timespec **limit);
-
-#endif

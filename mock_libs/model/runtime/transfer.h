@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Execution of copies and fills: at once, or as tasks of a stream. */
-#ifndef MOCK_TRANSFER_H
-#define MOCK_TRANSFER_H
+#pragma once
 
 #include "stream.h"
 
@@ -10,5 +9,3 @@ void mock_copy_now(const struct copy *copy);
 void mock_fill_now(void *address, uint32_t pattern, uint64_t bytes);
 void mock_copy_run(struct stream *stream, const struct task *task);
 void mock_fill_run(struct stream *stream, const struct task *task);
-
-#endif

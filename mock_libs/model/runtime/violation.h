@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Records of broken rules. */
-#ifndef MOCK_VIOLATION_H
-#define MOCK_VIOLATION_H
+#pragma once
 
 #include <pthread.h>
 
@@ -38,5 +37,3 @@ size_t mock_violation_read(size_t index, char *text, size_t capacity);
 void mock_violation_clear(void);
 
 #pragma GCC visibility pop
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Requests to device processes, and detection of their death. Waits release the lock. */
-#ifndef MOCK_WIRE_H
-#define MOCK_WIRE_H
+#pragma once
 
 #include <time.h>
 
@@ -28,5 +27,3 @@ bool mock_wire_is_busy(struct device *device, enum mock_request kind);
 /* The answer, which is then the caller's, or NULL: it has not come. */
 uint8_t *mock_wire_take(struct device *device, enum mock_request kind, size_t *length);
 void mock_wire_abandon(struct device *device, enum mock_request kind);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reader of the payloads of the wire protocol. */
-#ifndef MOCK_WIRE_READER_H
-#define MOCK_WIRE_READER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -18,5 +17,3 @@ uint32_t mock_read_u32(struct mock_reader *reader);
 uint64_t mock_read_u64(struct mock_reader *reader);
 /* The bytes of a string, not terminated; its length goes to *length. */
 const char *mock_read_string(struct mock_reader *reader, uint32_t *length);
-
-#endif

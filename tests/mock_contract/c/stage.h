@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Common declarations of the rules' snippets, and the main program that runs them. */
-#ifndef STAGE_H
-#define STAGE_H
+#pragma once
 
 #include <pthread.h>
 #include <stdint.h>
@@ -239,5 +238,3 @@ static inline void unused_names(void)
     (void)set_context_and_synchronize;
     (void)wait_for;
 }
-
-#endif

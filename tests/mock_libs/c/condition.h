@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 // What programs in C++ need that look at more than codes: a condition that must hold.
-#ifndef CONDITION_H
-#define CONDITION_H
+#pragma once
 
 #include <cstdio>
 #include <cstdlib>
@@ -17,5 +16,3 @@
         }                                                                                  \
     } while (0)
 #define OK(call) EXPECT((call) == ACL_SUCCESS)
-
-#endif

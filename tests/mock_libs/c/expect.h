@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Common macros of the programs in this folder: a call and its expected status. */
-#ifndef EXPECT_H
-#define EXPECT_H
+#pragma once
 
 #include <stdint.h>
 #include <stdio.h>
@@ -21,5 +20,3 @@
         }                                                                                \
     } while (0)
 #define OK(expression) EXPECT(0, expression)
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Random arguments for every exported function: what the generated main of a fuzz program uses. */
-#ifndef FUZZ_H
-#define FUZZ_H
+#pragma once
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -160,5 +159,3 @@ static inline long call_by_threads(char **arguments)
     }
     return succeeded;
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 // Lines from one process to another that it forked.
-#ifndef PIPE_H
-#define PIPE_H
+#pragma once
 
 #include <string>
 #include <unistd.h>
@@ -29,5 +28,3 @@ struct Pipe {
         return text;
     }
 };
-
-#endif

@@ -8,13 +8,15 @@ CANN: opbase for ACLNN_CACHE_LIMIT; CANN: documentation of the log variables.
 from __future__ import annotations
 
 import os
-import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from pyaclnn.facts.environment import rows
 from pyaclnn.health.checks.dependencies import search_path
 from pyaclnn.health.checks.driver import device_nodes, read_visible
-from pyaclnn.health.checks.finding import Finding, at_path, found, ok, value
+from pyaclnn.health.checks.finding import Finding, found, ok, value
+from pyaclnn.health.checks.variables import problem_of
+from pyaclnn.health.report.record import Status
 
 if TYPE_CHECKING:
     from pyaclnn.health.checks.context import CheckContext
@@ -26,13 +28,7 @@ _HOME: Final = "ASCEND_HOME_PATH"
 _OLD_HOME: Final = "ASCEND_TOOLKIT_HOME"
 _OPERATORS: Final = "ASCEND_OPP_PATH"
 _VISIBLE: Final = "ASCEND_RT_VISIBLE_DEVICES"
-_PATTERNS: Final = {
-    "ACLNN_CACHE_LIMIT": (r"\d+", "a number, at most 10000000"),
-    "ASCEND_GLOBAL_EVENT_ENABLE": (r"[01]", "0 or 1"),
-    "ASCEND_GLOBAL_LOG_LEVEL": (r"[0-4]", "0 (debug) to 4 (off)"),
-    "ASCEND_SLOG_PRINT_TO_STDOUT": (r"[01]", "0 or 1"),
-    "ASCEND_LAUNCH_BLOCKING": (r"[01]", "0 or 1"),
-}
+_SHOWN: Final = 200
 
 
 def _sourced(context: CheckContext) -> Finding:
@@ -42,10 +38,10 @@ def _sourced(context: CheckContext) -> Finding:
     if not any(named.values()):
         root = machine.shown(context.installation.root)
         return found("ENV-001.not_sourced", *seen, root=root, script=script)
-    gone = {name: text for name, text in named.items() if text and not Path(text).is_dir()}
+    gone = {name: text for name, text in named.items() if text and not os.path.isdir(text)}  # noqa: PTH112  # never raises
     for name, folder in gone.items():
         # If only the operators' folder is gone, the script would name the same folder again.
-        if list(gone) == [_OPERATORS] and Path(folder).parent.is_dir():
+        if list(gone) == [_OPERATORS] and context.machine.exists(Path(folder).parent):
             return found("ENV-001.operators_gone", *seen, folder=folder)
         return found("ENV-001.gone", *seen, name=name, folder=folder, script=script)
     for name in (_HOME, _OPERATORS):
@@ -132,15 +128,21 @@ def _visible(context: CheckContext) -> Finding:
 
 def _values(context: CheckContext) -> Finding:
     environment = context.machine.environment
-    refused = [
-        (name, repr(environment[name]), words)
-        for name, (pattern, words) in _PATTERNS.items()
-        if environment.get(name) and not re.fullmatch(pattern, environment[name])
-    ]
-    for name, text, words in refused:
-        seen = (value(name, f"{text}: must be {words}") for name, text, words in refused)
-        return found("ENV-004.refused", *seen, name=name, text=text, words=words)
-    log = environment.get("ASCEND_PROCESS_LOG_PATH") or environment.get("ASCEND_WORK_PATH")
-    if log and os.path.isdir(log) and not context.machine.may(Path(log), "wx"):  # noqa: PTH112  # a string from outside
-        return found("ENV-004.log", at_path(log, context.machine.owner(Path(log))), folder=log)
+    set_ones = [row for row in rows() if environment.get(row.name)]
+    wrong = [(row, p) for row in set_ones if (p := problem_of(context.machine, row))]
+    for row, problem in wrong:
+        outcome = problem.outcome
+        severe = row.vital and outcome == "ENV-004.misplaced"
+        seen = (value(r.name, f"{environment[r.name][:_SHOWN]!r}: {p.words}") for r, p in wrong)
+        return found(
+            outcome,
+            *seen,
+            status=Status.FAIL if severe else None,
+            name=row.name,
+            text=repr(environment[row.name][:_SHOWN]),
+            folder=problem.path[:_SHOWN],
+            words=problem.words,
+            needed_by=row.needed_by,
+            repair=problem.repair,
+        )
     return ok("the other variables that CANN reads have values it accepts")

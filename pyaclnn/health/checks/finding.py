@@ -39,6 +39,7 @@ FAMILIES: Final = (
     "nodes",
     "driver",
     "environment",
+    "resources",
     "layout",
     "libraries",
     "symbols",

@@ -115,7 +115,10 @@ class Machine:
             modes = {"r": os.R_OK, "w": os.W_OK, "x": os.X_OK}
             return os.access(path, sum(modes[letter] for letter in how))
         try:
-            return all(self._allows(path.stat(), letter) for letter in how)
+            root = self.root.resolve()
+            above = [folder for folder in path.resolve().parents if root in folder.parents]
+            entered = all(self._allows(folder.stat(), "x") for folder in above)
+            return entered and all(self._allows(path.stat(), letter) for letter in how)
         except OSError:
             return False
 

@@ -14,6 +14,8 @@
 #include "acl/acl.h"
 #include "aclnnop/aclnn_rms_norm.h"
 
+#include "files.h"
+
 static bool fault(const char *name)
 {
     const char *chosen = getenv("KIT_FAULT");
@@ -35,6 +37,8 @@ static void *behind(const char *symbol)
 }
 
 #define BEHIND(name) ((__typeof__(&name))behind(#name))
+
+#define KERNELS "built-in/op_impl/ai_core/tbe/kernel/"
 
 /* The output of the call between its two phases. */
 static void *output;
@@ -60,6 +64,14 @@ ACL_FUNC_VISIBILITY aclnnStatus aclnnRmsNormGetWorkspaceSize(const aclTensor *x,
 {
     if (fault("op-561003")) {
         return 561003;
+    }
+    if (getenv("KIT_ROOT") != NULL &&
+        !kit_has("ASCEND_OPP_PATH", KERNELS "config/ascend910b/binary_info_config.json", '{', '}')) {
+        return 561107;
+    }
+    if (getenv("KIT_ROOT") != NULL &&
+        !kit_kernel("ASCEND_OPP_PATH", KERNELS "ascend910b/rms_norm/kernel.o")) {
+        return 561112;
     }
     remember(yOut);
     return BEHIND(aclnnRmsNormGetWorkspaceSize)(x, gamma, epsilon, yOut, rstdOut, workspaceSize,

@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Values of variables, compared with the table of variables and with what lies on the disk."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pyaclnn.facts.environment import Row
+    from pyaclnn.health.checks.machine import Machine
+
+__all__ = ["Problem", "problem_of"]
+
+
+class Problem(NamedTuple):
+    """Fault of a value.
+
+    Attributes:
+        outcome: The outcome of the check.
+        words: The fault, or the accepted values of a number.
+        path: The path that is wrong.
+        repair: The value that is right; empty if none is known.
+    """
+
+    outcome: str
+    words: str
+    path: str = ""
+    repair: str = ""
+
+
+def problem_of(machine: Machine, row: Row) -> Problem | None:
+    """Return the fault of a variable that is set; None if there is none.
+
+    Args:
+        machine: The machine.
+        row: The row of the variable.
+    """
+    text = machine.environment[row.name]
+    if row.kind == "number":
+        return (
+            None
+            if re.fullmatch(row.pattern, text, re.ASCII)
+            else Problem("ENV-004.refused", row.words)
+        )
+    if row.kind == "writable":
+        return _not_writable(machine, text)
+    entries = text.split(":") if row.kind == "folders" else [text]
+    problems = (_misplaced(row, entry) for entry in entries if entry)
+    return next((problem for problem in problems if problem is not None), None)
+
+
+def _misplaced(row: Row, entry: str) -> Problem | None:
+    """Return the fault of a path, with the path nearby that was meant."""
+    if _fits(row, entry):
+        return None
+    there = os.path.lexists(entry)
+    repair = next((near for near in _nearby(entry) if _fits(row, near)), "")
+    if repair:
+        relative = "a relative path" if not entry.startswith("/") else "which does not exist"
+        wrong = f"which has no {' or '.join(row.holds)}" if there and row.holds else relative
+        return Problem("ENV-004.misplaced", wrong, entry, repair)
+    if there or row.kind == "folders":
+        # Paths may have entries of what is not installed; damage is for the inventory to report.
+        return None
+    return Problem("ENV-004.gone", "which does not exist", entry)
+
+
+def _fits(row: Row, path: str) -> bool:
+    if not path.startswith("/"):
+        return False
+    if row.kind == "file":
+        return os.path.isfile(path)  # noqa: PTH113  # never raises
+    parts = [os.path.join(path, part) for part in row.holds] or [path]  # noqa: PTH118
+    return any(map(os.path.isdir, parts))
+
+
+def _nearby(entry: str) -> Iterator[str]:
+    """Yield the paths that may have been meant."""
+    plain = entry.strip().strip("'\"").strip()
+    yield plain
+    yield f"/{plain}"
+    yield os.path.dirname(plain)  # noqa: PTH120  # of any length
+    for child in ("opp", "latest", "cann", os.path.basename(plain)):  # noqa: PTH119
+        yield os.path.join(plain, child)  # noqa: PTH118
+
+
+def _not_writable(machine: Machine, text: str) -> Problem | None:
+    """Return the fault of a folder that is made if it is missing."""
+    place = text
+    while not os.path.lexists(place) and os.path.dirname(place) not in {"", place}:  # noqa: PTH120
+        place = os.path.dirname(place)  # noqa: PTH120
+    if not os.path.isdir(place):  # noqa: PTH112  # never raises
+        return Problem("ENV-004.log", f"and {place or text} is no folder", text)
+    if machine.may(Path(place), "wx"):
+        return None
+    return Problem(
+        "ENV-004.log", f"which this user may not write to: {machine.owner(Path(place))}", text
+    )

@@ -146,7 +146,17 @@ def clients(session: nox.Session) -> None:
     """Programs of others on the simulated NPU, which are installed as they are."""
     session.install(".[test]", *(package for group in CLIENTS for package in GROUPS[group]))
     session.install("--no-deps", *GROUPS["fbgemm-ascend"])
-    session.run("pytest", "-n0", "-m", "clients", "tests/clients", *session.posargs)
+    chosen = ("-m", "clients and not networks", "tests/clients")
+    session.run("pytest", "-n0", *chosen, *session.posargs)
+
+
+@nox.session(python=USUAL)
+def networks(session: nox.Session) -> None:
+    """Networks of PyTorch and of the library transformers, with each release and kind of kernel."""
+    groups = ("torch", "torch-npu", "transformers")
+    session.install(".[test]", *(package for group in groups for package in GROUPS[group]))
+    file = "tests/clients/test_networks.py"
+    session.run("pytest", "-n0", "-m", "clients", file, *session.posargs)
 
 
 @nox.session(python=USUAL)

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import ast
 import os
 import socket
 import subprocess
@@ -66,6 +67,16 @@ def torch_npu(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
             subprocess.run(command, cwd=folder, check=True)
             patch.setenv("LD_PRELOAD", library)
         yield
+
+
+def cases_of(*files: str) -> list[str]:
+    """Return the names of the cases in files: their public functions."""
+    return [
+        node.name
+        for file in files
+        for node in ast.parse((HERE / file).read_text(encoding="utf-8")).body
+        if isinstance(node, ast.FunctionDef) and not node.name.startswith("_")
+    ]
 
 
 def settings(**variables: str) -> dict[str, str]:

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import ast
 import json
 import re
 import signal
@@ -16,7 +15,7 @@ import pytest
 
 from tests.releases import NEWEST
 
-from .conftest import HERE, PATIENCE, settings
+from .conftest import HERE, PATIENCE, cases_of, settings
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -25,12 +24,7 @@ if TYPE_CHECKING:
 
 EXAMPLES = HERE.parents[1] / "examples" / "pytorch"
 
-NAMES = [
-    node.name
-    for file in ("torch_cases.py", "pyaclnn_cases.py")
-    for node in ast.parse((HERE / file).read_text(encoding="utf-8")).body
-    if isinstance(node, ast.FunctionDef) and not node.name.startswith("_")
-]
+NAMES = cases_of("torch_cases.py", "pyaclnn_cases.py")
 # Programs that are wrong -> the rule they break.
 WRONG = {
     "wrong_wait_inside_a_capture": "capture-disturbed",

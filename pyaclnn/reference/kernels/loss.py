@@ -14,7 +14,7 @@ __all__: list[str] = []
 
 Array = Any
 _NONE, _MEAN, _SUM = 0, 1, 2
-_MOST_AXES = 2
+_IMAGE_AXES = 3
 
 
 def _checked(reduction: int) -> int:
@@ -77,9 +77,15 @@ def smooth_l1_loss_backward(
     return _slope(each, gradOut, self, reduction)
 
 
+def _classes(self: Array) -> int:
+    """The axis of the classes: in front of those of an image."""
+    return -1 if self.ndim < _IMAGE_AXES else -_IMAGE_AXES
+
+
 def _chosen(self: Array, target: Array, weight: Array, ignored: int) -> tuple[Array, Array, Array]:
     """The rows of ``self``, the class of each, and what each counts: 0 where it is ignored."""
-    if not 0 < self.ndim <= _MOST_AXES or target.shape != self.shape[:-1]:
+    self = np.moveaxis(self, _classes(self), -1)
+    if self.ndim == 0 or target.shape != self.shape[:-1]:
         raise ValueError(f"self is {self.shape} and target {target.shape}; it must be one a row")
     rows = wide(self).reshape(-1, self.shape[-1])
     classes = integers("target", target).reshape(-1)
@@ -91,7 +97,7 @@ def _chosen(self: Array, target: Array, weight: Array, ignored: int) -> tuple[Ar
     return rows, classes, np.where(counted, wide(weight)[classes], 0).astype(rows.dtype)
 
 
-@operator("aclnnNLLLoss")
+@operator("aclnnNLLLoss", "aclnnNLLLoss2d")
 def nll_loss(
     self: Array,
     target: Array,
@@ -113,7 +119,7 @@ def nll_loss(
     )
 
 
-@operator("aclnnNLLLossBackward")
+@operator("aclnnNLLLossBackward", "aclnnNLLLoss2dBackward")
 def nll_loss_backward(
     gradOutput: Array,
     self: Array,
@@ -130,4 +136,6 @@ def nll_loss_backward(
         slopes = -weights * wide(gradOutput).reshape(-1) / divisor
     found = np.zeros(rows.shape, rows.dtype)
     found[np.arange(len(rows)), classes] = np.where(weights == 0, 0, slopes)
-    return cast(found.reshape(self.shape), self.dtype)
+    axis = _classes(self)
+    found = found.reshape(np.moveaxis(self, axis, -1).shape)
+    return cast(np.moveaxis(found, -1, axis), self.dtype)

@@ -23,6 +23,8 @@ __all__ = [
     "convolved",
     "convolved_back",
     "convolved_weight",
+    "masked_places",
+    "max_masked",
     "max_pooled",
     "mean_windows",
     "mixed",
@@ -146,10 +148,10 @@ def columns(x: Array, kernel: Any, dilation: Any, padding: Any, stride: Any) -> 
     return np.stack(parts, 2).reshape(x.shape[0], -1, math.prod(count))
 
 
-def max_pooled(
+def _windows(
     x: Array, window: tuple[Any, Any, Any, Any], results: Array, rank: int
 ) -> tuple[Array, Array]:
-    """The largest element of each window, and its place in the last axes without padding.
+    """The elements of each window, and their places in the last axes: -1 in the padding.
 
     A window is a kernel, its stride, padding and dilation.
     """
@@ -166,10 +168,46 @@ def max_pooled(
     places = np.pad(numbered, widths[-rank:], constant_values=-1)
     seen = [at for _, at in _offsets(kernel, stride, dilation, count)]
     where = np.stack([places[at] for at in seen], -1)
-    inside = np.where(where >= 0, np.stack([values[at] for at in seen], -1), low)
+    return np.where(where >= 0, np.stack([values[at] for at in seen], -1), low), where
+
+
+def max_pooled(
+    x: Array, window: tuple[Any, Any, Any, Any], results: Array, rank: int
+) -> tuple[Array, Array]:
+    """The largest element of each window, and its place in the last axes without padding."""
+    inside, where = _windows(x, window, results, rank)
     best = np.argmax(inside, -1)[..., None]
     chosen = np.take_along_axis(inside, best, -1)[..., 0]
     return chosen, np.take_along_axis(np.broadcast_to(where, inside.shape), best, -1)[..., 0]
+
+
+def max_masked(
+    x: Array, window: tuple[Any, Any, Any, Any], results: Array, mask: Array
+) -> tuple[Array, Array]:
+    """The largest element of each window of two axes, and its place in the window as a mask.
+
+    A mask has bytes for each place in a window: 1 in the byte of each window that has its largest
+    element there. CANN has bits, in an order that is not published.
+    """
+    inside, _ = _windows(x, window, results, 2)
+    here = np.argmax(inside, -1)[..., None] == np.arange(inside.shape[-1])
+    bits = np.moveaxis(here, -1, -3).reshape(*x.shape[:-2], -1)
+    found = np.zeros(mask.shape, np.int8)
+    row = found.reshape(*x.shape[:-2], -1)
+    count = min(row.shape[-1], bits.shape[-1])  # a trial has less room
+    row[..., :count] = bits[..., :count]
+    return inside.max(-1), found
+
+
+def masked_places(
+    mask: Array, window: tuple[Any, Any, Any, Any], gradient: Array, x: Array
+) -> Array:
+    """The places in the last two axes that a mask of `max_masked` names."""
+    _, where = _windows(x, window, gradient, 2)
+    where = where.reshape(-1, where.shape[-1]).T
+    row = mask.reshape(*x.shape[:-2], -1)
+    bits = row.take(np.arange(where.size), -1, mode="clip").reshape(*row.shape[:-1], *where.shape)
+    return np.maximum(where[bits.argmax(-2), np.arange(where.shape[1])], 0)
 
 
 def spread(gradient: Array, places: Array, x: Array, rank: int) -> Array:

@@ -16,6 +16,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+import ml_dtypes
 import numpy as np
 
 from pyaclnn.facts.operators.catalogue import catalogue
@@ -82,7 +83,12 @@ def b(*dims: int, seed: int = 5) -> NDArray[Any]:
     return found
 
 
-GENERATORS: Final = {"f": f, "u": u, "i": i, "q": q, "b": b, "np": np}
+def bf(*dims: int, seed: int = 1) -> NDArray[Any]:
+    """Floats of bfloat16 in [-2, 2)."""
+    return f(*dims, seed=seed).astype(ml_dtypes.bfloat16)
+
+
+GENERATORS: Final = {"f": f, "bf": bf, "u": u, "i": i, "q": q, "b": b, "np": np}
 
 
 class Case(NamedTuple):
@@ -125,13 +131,20 @@ def named(case: Case) -> dict[str, Any]:
 def tensors(torch: Any, value: Any) -> Any:
     if isinstance(value, list):
         return [tensors(torch, item) for item in value]
+    if isinstance(value, np.ndarray) and value.dtype == ml_dtypes.bfloat16:
+        return torch.from_numpy(value.astype(np.float32)).bfloat16()
     return torch.from_numpy(value.copy()) if isinstance(value, np.ndarray) else value
 
 
 def arrays(value: Any) -> Any:
     if isinstance(value, (list, tuple)):
         return [arrays(item) for item in value]
-    return None if value is None else value.detach().resolve_conj().numpy()
+    if value is None:
+        return None
+    if value.dtype == import_module("torch").bfloat16:
+        numbers: NDArray[Any] = value.detach().float().numpy()
+        return numbers.astype(ml_dtypes.bfloat16)
+    return value.detach().resolve_conj().numpy()
 
 
 def plain(value: Any) -> Any:
@@ -141,6 +154,8 @@ def plain(value: Any) -> Any:
     if not isinstance(value, np.ndarray):
         return list(value) if isinstance(value, tuple) else value
     word = WORDS[value.dtype.name]
+    if value.dtype == ml_dtypes.bfloat16:
+        value = value.astype(np.float32)
     if value.dtype.kind == "c":
         return {word: value.astype(str).tolist()}
     numbers = value if value.dtype.kind != "f" else shortened(value)

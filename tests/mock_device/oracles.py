@@ -134,3 +134,19 @@ def pair_rope(x: Any, cos: Any, sin: Any) -> Any:
         cos[..., ::2], sin[..., ::2]
     )
     return torch.view_as_real(turned).flatten(-2)
+
+
+def lstm_cell_grad(dh: Any, dc: Any, cx: Any, cy: Any, gates: Any) -> Any:
+    """The gradients by gates before their functions, and by the state, at recorded gates."""
+    i, f, g, o = gates.double().chunk(4, 1)
+    raw = torch.cat([torch.logit(i), torch.logit(f), torch.atanh(g), torch.logit(o)], 1)
+
+    def cell(raw: Any, cx: Any) -> Any:
+        i, f, g, o = raw.chunk(4, 1)
+        made = f.sigmoid() * cx + i.sigmoid() * g.tanh()
+        # The recorded state is not that of these gates: its own gradient counts.
+        state = cy.double() + made - made.detach()
+        return torch.stack([o.sigmoid() * state.tanh(), made])
+
+    made = grad(cell, torch.stack([dh, dc]), raw, cx)
+    return made[0].float(), made[1]

@@ -58,11 +58,17 @@ FEWER = {
     "aclnnAscendQuantV3",
     "aclnnEmbeddingDenseBackward",
     "aclnnFusedAdamw",
+    "aclnnFusedMatmul",
     "aclnnFlashAttentionScore",
+    "aclnnFlashAttentionScoreGradV3",
     "aclnnFlashAttentionScoreV2",
+    "aclnnFlashAttentionScoreV3",
+    "aclnnFlashAttentionUnpaddingScoreGradV3",
+    "aclnnFlashAttentionUnpaddingScoreGradV5",
     "aclnnFlashAttentionVarLenScore",
     "aclnnFlashAttentionVarLenScoreV2",
     "aclnnFlashAttentionVarLenScoreV4",
+    "aclnnFlashAttentionVarLenScoreV5",
 }
 """Operators whose kernels take fewer types together than their lists have."""
 INTEGERS = "i8 u8 i16 i32 i64 bool"
@@ -91,7 +97,7 @@ UNREACHABLE = {
     **dict.fromkeys(("aclnnMaxUnpool2d", "aclnnMaxUnpool3d"), "i8 u8 i16 i32 i64"),
     "aclnnConvTbc": "HIFLOAT8",
     "aclnnConvertWeightToINT4Pack": "f32 i4",
-    "aclnnGroupQuant": "i32",
+    **dict.fromkeys(("aclnnGroupQuant", "aclnnDynamicQuantV3", "aclnnDynamicQuantV4"), "i32"),
 }
 """Types that a list has, and that no result may be cast to, or that no kernel here computes."""
 

@@ -25,6 +25,8 @@ __all__ = [
     "masked_softmax",
     "merged_attention",
     "page_rows",
+    "rope_parted",
+    "with_rope",
     "without",
 ]
 
@@ -70,6 +72,18 @@ def without(**given: Any) -> None:
     found = [name for name, value in given.items() if value is not None]
     if found:
         raise NotImplementedError(f"{', '.join(found)} must be NULL")
+
+
+def with_rope(x: Array, rope: Array) -> Array:
+    """Elements of heads, with the rotated ones of another tensor behind them, if there is one."""
+    return x if rope is None else np.concatenate([x, rope], -1)
+
+
+def rope_parted(gradients: Sequence[Array], query: Array) -> tuple[Array, ...]:
+    """Gradients of queries and keys, each with that of its rotated elements apart."""
+    width = query.shape[-1]
+    dq, dk, *rest = gradients
+    return dq[..., :width], dq[..., width:], dk[..., :width], dk[..., width:], *rest
 
 
 def _heads(x: Array, layout: str, count: int) -> Array:

@@ -18,9 +18,12 @@ __all__ = [
     "index_places",
     "lines",
     "padded",
+    "paged",
     "repeated",
+    "repeated_back",
     "scattered",
     "slices",
+    "strided_slice",
     "unique_elements",
     "written",
 ]
@@ -160,3 +163,36 @@ def bags(
     rows = rows if weights is None else rows * weights[counted][:, None]
     sums = added(np.zeros((len(starts), table.shape[1]), rows.dtype), mine, rows)
     return sums / np.maximum(sizes, 1)[:, None] if mode == 1 else sums, bag, sizes, None
+
+
+def paged(cache: Array, slots: Array, rows: Array) -> Array:
+    """A cache of pages, (pages, rows, ...), with rows written to slots; a slot below 0 is none."""
+    made = np.array(cache).reshape(-1, *cache.shape[2:])
+    made[slots[slots >= 0]] = rows[slots >= 0]
+    return made.reshape(cache.shape)
+
+
+def repeated_back(gradient: Array, repeats: Array, axis: int, results: Array) -> Array:
+    """The gradient of `repeated` along an axis."""
+    places = np.repeat(np.arange(results.shape[axis]), repeats)
+    made = np.zeros(results.shape, gradient.dtype)
+    if places.size:
+        np.add.at(np.moveaxis(made, axis, 0), places, np.moveaxis(gradient, axis, 0))
+    return made
+
+
+def strided_slice(x: Array, bounds: Sequence[Sequence[int]], masks: Sequence[int]) -> Array:
+    """Slices as TensorFlow's: masks say which bounds are open, new axes, or single elements."""
+    begin, end, ellipsis, new, single = masks
+    made: list[Any] = []
+    for place, (start, stop, step) in enumerate(zip(*bounds, strict=True)):
+        bit = 1 << place
+        if ellipsis & bit:
+            made.append(...)
+        elif new & bit:
+            made.append(None)
+        elif single & bit:
+            made.append(start)
+        else:
+            made.append(slice(None if begin & bit else start, None if end & bit else stop, step))
+    return x[tuple(made)]

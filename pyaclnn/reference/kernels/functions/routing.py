@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 __all__ = [
     "expanded",
     "expanded_back",
+    "expanded_permute",
     "experts_chosen",
+    "group_outer",
     "group_sums",
     "groups_of_rows",
     "routed",
@@ -41,6 +43,23 @@ def group_sums(x: Array, ends: Array, *, counts: bool = False) -> Array:
     ends = np.cumsum(ends) if counts else np.asarray(ends)
     starts = [0, *ends[:-1]]
     return np.stack([x[a:b].sum(0) for a, b in zip(starts, ends, strict=True)])
+
+
+def group_outer(x: Array, y: Array, ends: Array, *, counts: bool = False) -> Array:
+    """The products of the transposed rows of each group with its other rows."""
+    group = groups_of_rows(ends, len(x), counts=counts)
+    inside = np.arange(len(x)) < (np.sum(ends) if counts else ends[-1])
+    parts = [(group == place) & inside for place in range(len(ends))]
+    return np.stack([x[part].T @ y[part] for part in parts])
+
+
+def expanded_permute(order: Array, sources: Array, targets: Array, size: int) -> Array:
+    """The element that each element of permuted segments comes from."""
+    made = np.zeros(size, sources.dtype)
+    for place, segment in enumerate(order):
+        count = targets[place + 1] - targets[place]
+        made[targets[place] : targets[place + 1]] = sources[segment] + np.arange(count)
+    return made
 
 
 def expanded(x: Array, rows: Array, experts: Array, active: int) -> tuple[Array, Array, Array]:
@@ -90,8 +109,7 @@ def routed(
         rows = np.full(number * capacity, -1)
         rows[places[places >= 0]] = np.flatnonzero(places >= 0)
     else:
-        without(activeNum=active if 0 < active < len(flat) else None)
-        rows = order
+        rows = order[:active] if active > 0 else order
     rows = np.where(rows < 0, -1, rows // max(flat.size // max(len(x), 1), 1))
     made = np.where(rows[:, None] < 0, 0, x[np.maximum(rows, 0)]).reshape(results.shape)
     listed = {1: np.cumsum(count), 2: count}.get(tokens[0])
@@ -99,9 +117,10 @@ def routed(
 
 
 def expanded_back(gradient: Array, places: Array, chosen: int) -> Array:
-    """The gradient by tokens of their expanded rows; a place of -1 counts for nothing."""
-    rows = gradient.reshape(-1, gradient.shape[-1])[np.maximum(places, 0)]
-    rows = np.where(places[:, None] < 0, 0, rows)
+    """The gradient by tokens of their expanded rows; a place without a row counts for nothing."""
+    rows = gradient.reshape(-1, gradient.shape[-1])
+    there = (places >= 0) & (places < len(rows))
+    rows = np.where(there[:, None], rows[np.where(there, places, 0)], 0)
     return rows.reshape(-1, chosen, gradient.shape[-1]).sum(1)
 
 

@@ -27,7 +27,7 @@ def add_to(commands: _Commands) -> None:
         "cache",
         help="print where built kernels and headers are kept and their sizes; remove them",
         description="Print the folders in which built kernels and headers of the simulated NPU "
-        "are kept, with their sizes. They are made again when they are needed.",
+        "are kept, with their sizes. They are created again when needed.",
     )
     cache.add_argument("--clear", action="store_true", help="remove the folders")
     cache.set_defaults(action=_run)

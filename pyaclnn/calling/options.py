@@ -42,7 +42,8 @@ def plain_value(option: Option, value: object, routine: str) -> Any:
         InvalidArgumentError: It is not acceptable.
     """
     if option.kind is Kind.LENGTHS:
-        return shape_of(value, routine, option.name)  # type: ignore[arg-type]  # it checks
+        hint = "these are lengths, not numbers of axes: x.shape[-1] is that of the last axis."
+        return shape_of(value, routine, option.name, hint)  # type: ignore[arg-type]  # it checks
     if option.kind is Kind.DTYPE:
         return None if value is None else dtype_of(value, routine, option.name)  # type: ignore[arg-type]
     return _PLAIN[option.kind](option, value, routine)
@@ -67,7 +68,12 @@ def _scalar(option: Option, value: object, routine: str) -> float:
         return _integer(option, value, routine)
     number = _number(value)
     if math.isnan(number) or not _is_within(option, number):
-        _refuse(option, value, routine, f"a number{_limits(option)}")
+        hint = None
+        if isinstance(value, str) and value.lstrip("+-").lower() in ("inf", "infinity"):
+            hint = f"write float({value!r})."
+        raise InvalidArgumentError.of(
+            routine, option.name, _short(value), f"a number{_limits(option)}", hint
+        )
     return number
 
 

@@ -78,6 +78,8 @@ def dtype_of(dtype: DTypeLike, routine: str = "dtype_of", argument: str = "dtype
         if isinstance(dtype, str):
             # fp16 shares half of its letters with float16.
             hint = did_you_mean(dtype, map(str, _CONSTANTS), likeness=0.5) or hint
+        elif given.startswith("torch."):
+            hint = did_you_mean(given.removeprefix("torch."), map(str, _CONSTANTS))
         elif isinstance(dtype, int):
             hint = "a shape of several axes is a tuple: zeros((2, 3))."
         raise InvalidArgumentError.of(routine, argument, given, f"one of {supported}", hint)

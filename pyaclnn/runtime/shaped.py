@@ -36,13 +36,14 @@ class _Elsewhere:
 
     def __get__(self, array: object, owner: type) -> NoReturn:
         instead = of_other_libraries(self._name, "array")
-        if not instead and self._name in dir(provided("pyaclnn.runtime.arithmetic.ArrayNamespace")):
-            instead = f"pyaclnn.array_api.{self._name}() computes it"
-        message = (
-            f"a DeviceArray has no {self._name!r}; {instead}{'; ' if instead else ''}"
-            "the operators of pyaclnn.ops and pyaclnn.aclnn compute on it where it is, and "
-            ".numpy() copies it to the host as an array that has all of NumPy"
-        )
+        if not instead:
+            instead = (
+                "the operators of pyaclnn.ops and pyaclnn.aclnn compute on it where it is, and "
+                ".numpy() copies it to the host as an array that has all of NumPy"
+            )
+            if self._name in dir(provided("pyaclnn.runtime.arithmetic.ArrayNamespace")):
+                instead = f"pyaclnn.array_api.{self._name}() computes it; {instead}"
+        message = f"a DeviceArray has no {self._name!r}; {instead}"
         raise AttributeError(message, name=self._name, obj=array)
 
 

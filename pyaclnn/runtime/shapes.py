@@ -75,13 +75,16 @@ def _is_boolean(value: object) -> bool:
     return isinstance(value, (bool, np.bool_)) or getattr(value, "dtype", None) == np.bool_
 
 
-def shape_of(shape: int | Sequence[int], routine: str, argument: str = "shape") -> tuple[int, ...]:
+def shape_of(
+    shape: int | Sequence[int], routine: str, argument: str = "shape", hint: str | None = None
+) -> tuple[int, ...]:
     """Check a shape.
 
     Args:
         shape: One length, or a sequence of them.
         routine: The function that was given it, for the message.
         argument: The name under which it was given.
+        hint: The remedy, for the message.
 
     Returns:
         The lengths as a tuple of plain integers.
@@ -99,7 +102,7 @@ def shape_of(shape: int | Sequence[int], routine: str, argument: str = "shape") 
     known = tuple(length for length in lengths if length is not None)
     if len(known) != len(lengths):
         expected = "an integer, or a tuple of integers, of 0 or more and below 2**63"
-        raise InvalidArgumentError.of(routine, argument, repr_of(shape), expected)
+        raise InvalidArgumentError.of(routine, argument, repr_of(shape), expected, hint)
     return known
 
 

@@ -8,6 +8,7 @@ from dataclasses import KW_ONLY, dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
+from pyaclnn.base.spelling import did_you_mean
 from pyaclnn.base.toml import fill
 from pyaclnn.facts.operators import all_operators
 from pyaclnn.health.checks.context import Level
@@ -153,12 +154,17 @@ def find(name: str) -> Check:
     """Return a check by its id; an ``@`` and the device behind it are ignored.
 
     Raises:
-        UnknownCheckError: There is none; the message lists all checks.
+        UnknownCheckError: There is none; the message lists the checks, those of operators as one.
     """
     wanted = name.split("@", maxsplit=1)[0].strip().upper()
     known = next((check for check in checks() if check.id.upper() == wanted), None)
     if known is None:
-        raise UnknownCheckError(f"there is no check {name!r}; there are {', '.join(_by_id())}")
+        numeric = {f"NUM-{operator}" for operator in all_operators()}
+        listed = dict.fromkeys("NUM-OPERATOR" if i in numeric else i for i in _by_id())
+        question = did_you_mean(name, _by_id(), lead="; ")
+        raise UnknownCheckError(
+            f"there is no check {name!r}; there are {', '.join(listed)}{question}"
+        )
     return known
 
 

@@ -229,11 +229,18 @@ def _print(lines: Iterable[str]) -> int:
 
 def ops_list(options: argparse.Namespace) -> int:
     """List operators by category; return the exit status of the command."""
-    lines = [*list_operators(_find(options), options.word)]
+    installation = _find(options)
+    lines = [*list_operators(installation, options.word)]
     if not lines:
         words = " and ".join(map(repr, options.word))
         message = f"pyaclnn ops: no operator has {words} in its name"
-        return _refuse(f"{message}; without a word all are listed")
+        known = {
+            part
+            for name in declared_operators(installation)
+            for part in snake_name(name).split("_")
+        }
+        hints = [did_you_mean(word, known, lead="; ") for word in options.word]
+        return _refuse(f"{message}{''.join(hints[:1]) or '; without a word all are listed'}")
     return _print(lines)
 
 

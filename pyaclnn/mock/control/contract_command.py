@@ -39,8 +39,8 @@ def add_to(parts: _Parts) -> None:
     """
     rules = parts.add_parser(
         "rules",
-        help="list what the simulated NPU holds programs to",
-        description="List the rules the simulated NPU holds programs to, or explain one.",
+        help="list the rules that the simulated NPU checks",
+        description="List the rules that the simulated NPU checks, or explain one.",
     )
     rules.add_argument("--explain", metavar="ID", help="the full text of a rule, with examples")
     rules.set_defaults(action=_rules)

@@ -91,7 +91,7 @@ def add_to(parts: _Parts) -> argparse.ArgumentParser:
     """
     part = parts.add_parser(
         "functions",
-        help="list what the libraries export, and what of it is there to be linked only",
+        help="list the exported functions, and which of them are implemented",
         description="List every function that the simulated libraries export, with its library and "
         f"its state: {IMPLEMENTED}; {REFUSES}, which is there to be linked and answers 999001; "
         f"{NOT_SIMULATED}, an operator that checks its arguments and has no kernel; {ABSENT}, a "

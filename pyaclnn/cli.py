@@ -8,25 +8,30 @@ not wait for NumPy.
 from __future__ import annotations
 
 import argparse
+import functools
 import os
 import shlex
 import sys
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 from pyaclnn.ascendc import command as ascendc
 from pyaclnn.ascendc.tiling import command as tiling
 from pyaclnn.base import cache_command, completion
+from pyaclnn.base.command_table import CommandTable
 from pyaclnn.base.errors import AclError
 from pyaclnn.base.suggestions import Parser
-from pyaclnn.base.toml import read_toml
+from pyaclnn.base.toml import fill, read_toml
+from pyaclnn.facts.chips import DEFAULT_SOC_NAME
 from pyaclnn.facts.releases import DEFAULT, RELEASES, VARIABLE, ReleaseError
 from pyaclnn.health import arguments as health
 from pyaclnn.mock.control import contract_command, functions, kernels
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
+
+    from pyaclnn.base.command_table import Commands
 
 __all__ = [
     "FAILED",
@@ -35,6 +40,7 @@ __all__ = [
     "NOT_FOUND",
     "UNREAD",
     "UNUSABLE",
+    "add_to",
     "main",
     "parser",
 ]
@@ -51,9 +57,6 @@ INTERRUPTED = 130
 """Exit status after Ctrl-C, as in a shell: 128 and the number of the signal."""
 UNREAD = 141
 """Exit status when the reader of the output has gone, as in ``pyaclnn mock chips | head -n 1``."""
-
-# The type has no public name.
-_Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"  # noqa: SLF001
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -153,15 +156,61 @@ def parser() -> argparse.ArgumentParser:
     )
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
     health.add_to(commands, "smoke")
-    _add_mock(commands)
+    add_to(commands, "mock")
     health.add_to(commands, "doctor", "explain", "fleet")
-    _add_env(commands)
+    add_to(commands, "env")
     health.add_to(commands, "ops", "abi")
-    tiling.add_to(commands)
-    ascendc.add_to(commands)
-    cache_command.add_to(commands)
-    completion.add_to(commands, parser)
+    add_to(commands, "tiling", "ascendc", "cache", "completion")
     return parser
+
+
+def add_to(commands: Commands, *names: str) -> None:
+    """Add commands of the table ``commands.toml``; the others are those of `health`.
+
+    Args:
+        commands: The commands of a parser.
+        names: Names in the table.
+    """
+    _table().add_to(commands, *names)
+
+
+@functools.cache
+def _table() -> CommandTable:
+    table = fill(
+        read_toml(Path(__file__).with_name("commands.toml")),
+        {
+            "absent": functions.ABSENT,
+            "implemented": functions.IMPLEMENTED,
+            "not_simulated": functions.NOT_SIMULATED,
+            "refuses": functions.REFUSES,
+            "release": DEFAULT,
+            "releases": " or ".join(RELEASES),
+            "soc": DEFAULT_SOC_NAME,
+            "variable": VARIABLE,
+        },
+    )
+    actions = {
+        "ascendc run": ascendc.run,
+        "cache": cache_command.run,
+        "completion": lambda options: completion.run(parser(), options.shell),
+        "env": _env,
+        "mock faults": contract_command.print_faults,
+        "mock functions": functions.run,
+        "mock home": _mock_home,
+        "mock kernels": kernels.run,
+        "mock print": _mock_print,
+        "mock rules": contract_command.print_rules,
+        "mock run": _mock_run,
+        "tiling": tiling.run,
+    }
+    types: dict[str, Callable[[str], Any]] = {
+        "float": float,
+        "int": int,
+        "path": Path,
+        **ascendc.TYPES,
+        **tiling.TYPES,
+    }
+    return CommandTable(table, actions.__getitem__, types)
 
 
 class _CommandParser(Parser):
@@ -186,18 +235,6 @@ class _Version(argparse.Action):
         parser.exit()
 
 
-def _add_env(commands: _Commands) -> None:
-    env = commands.add_parser(
-        "env",
-        help="print versions, paths, variables, libraries and the chip, for a report",
-        description="Print one block to be pasted into a report: versions, paths, variables, the "
-        "backend with its libraries, the chip. It loads the backend in this process; where a "
-        "driver hangs or crashes, 'pyaclnn doctor' goes on.",
-    )
-    env.add_argument("--variables", action="store_true", help="describe every environment variable")
-    env.set_defaults(action=_env)
-
-
 def _env(options: argparse.Namespace) -> int:
     if options.variables:
         from pyaclnn.facts.variables import VARIABLES
@@ -210,62 +247,6 @@ def _env(options: argparse.Namespace) -> int:
 
     sys.stdout.write(configuration(load=True))
     return 0
-
-
-def _add_mock(commands: _Commands) -> None:
-    mock = commands.add_parser(
-        "mock",
-        help="compile and run programs against the simulated NPU",
-        description="Compile programs for CANN against the simulated NPU, and run them on it.",
-    )
-    parts = mock.add_subparsers(title="commands", required=True, metavar="COMMAND")
-    for name, text in (
-        ("includedir", "the folder of the headers"),
-        ("libdir", "the folder of the libraries"),
-        ("cmakedir", "the folder of the CMake package, for -Dpyaclnn_DIR"),
-        ("pkgconfigdir", "the folder of pyaclnn.pc, for PKG_CONFIG_PATH"),
-        ("cflags", "arguments for the compiler"),
-        ("ldflags", "arguments for the linker, with the run-time path of the libraries"),
-        ("chips", "the chips that PYACLNN_MOCK_SOC can name"),
-    ):
-        part = parts.add_parser(name, help=f"print {text}", description=f"Print {text}.")
-        part.set_defaults(action=_mock_print, what=name)
-        if name.endswith(("dir", "flags")):
-            _add_release(part)
-    contract_command.add_to(parts)
-    _add_release(functions.add_to(parts))
-    _add_release(kernels.add_to(parts))
-    run = parts.add_parser(
-        "run",
-        help="run any program on the simulated NPU",
-        description="Run any program with the simulated NPU in place of CANN's libraries.",
-        usage="pyaclnn mock run [--cann RELEASE] [--acl] [--] PROGRAM [ARGUMENT ...]",
-    )
-    _add_release(run)
-    run.add_argument(
-        "--acl",
-        action="store_true",
-        help="let Python find a stand-in for CANN's own module, acl; before the program",
-    )
-    run.add_argument("program", nargs=argparse.REMAINDER, metavar="PROGRAM [ARGUMENT ...]")
-    run.set_defaults(action=_mock_run, parser=run)
-    home = parts.add_parser(
-        "home",
-        help="make a folder with the layout of a CANN installation",
-        description="Make a folder with the layout of a CANN installation, for programs and "
-        "builds that need ASCEND_HOME_PATH; its set_env.sh sets the variables.",
-    )
-    _add_release(home)
-    home.add_argument("folder", metavar="DIR", help="the new folder; it must be empty or not exist")
-    home.set_defaults(action=_mock_home)
-
-
-def _add_release(part: argparse.ArgumentParser) -> None:
-    part.add_argument(
-        "--cann",
-        metavar="RELEASE",
-        help=f"the release of CANN: {' or '.join(RELEASES)}; by default {VARIABLE}, then {DEFAULT}",
-    )
 
 
 def _mock_print(options: argparse.Namespace) -> int:

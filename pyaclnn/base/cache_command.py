@@ -3,37 +3,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 from pyaclnn.base.folders import cached_folders
 
 if TYPE_CHECKING:
     import argparse
 
-    # The type has no public name.
-    _Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"  # noqa: SLF001
-
-__all__ = ["add_to"]
+__all__ = ["run"]
 
 
-def add_to(commands: _Commands) -> None:
-    """Add the command.
-
-    Args:
-        commands: The result of ``add_subparsers``. The command sets ``action``, which takes the
-            parsed options and returns the exit status.
-    """
-    cache = commands.add_parser(
-        "cache",
-        help="print where built kernels and headers are kept and their sizes; remove them",
-        description="Print the folders in which built kernels and headers of the simulated NPU "
-        "are kept, with their sizes. They are created again when needed.",
-    )
-    cache.add_argument("--clear", action="store_true", help="remove the folders")
-    cache.set_defaults(action=_run)
-
-
-def _run(options: argparse.Namespace) -> int:
+def run(options: argparse.Namespace) -> int:
+    """Print the folders, and remove them if that is asked for; the exit status."""
     import shutil  # noqa: PLC0415  # for this command alone
 
     folders = cached_folders()

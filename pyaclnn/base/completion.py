@@ -4,44 +4,29 @@
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    # The type has no public name.
-    _Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"  # noqa: SLF001
-
-__all__ = ["add_to"]
+__all__ = ["run"]
 
 _FOLDERS = ("DIR", "FOLDER")
 _FILES = ("FILE", "KERNEL", "REPORT")
 """Beginnings of the names of arguments, in the help, that are completed from the disk."""
 
 
-def add_to(commands: _Commands, parser: argparse.ArgumentParser) -> None:
-    """Add the command.
+def run(parser: argparse.ArgumentParser, shell: str) -> int:
+    """Print the code for a shell; the exit status.
 
     Args:
-        commands: The result of ``add_subparsers``. The command sets ``action``, which takes the
-            parsed options and returns the exit status.
         parser: The parser of all commands.
+        shell: Its name: bash, zsh or tcsh.
     """
-    completion = commands.add_parser(
-        "completion",
-        help="print the code with which a shell completes this command",
-        description="Print the code with which a shell completes commands, options, files and "
-        "folders. Your shell's start-up file can evaluate it.",
-    )
-    completion.add_argument("shell", choices=("bash", "zsh", "tcsh"))
-    completion.set_defaults(action=_run, parser=parser)
-
-
-def _run(options: argparse.Namespace) -> int:
     import shtab  # noqa: PLC0415  # for this command alone
 
-    _mark_paths(options.parser, shtab.FILE, shtab.DIRECTORY)
-    print(shtab.complete(options.parser, options.shell))  # noqa: T201
+    _mark_paths(parser, shtab.FILE, shtab.DIRECTORY)
+    print(shtab.complete(parser, shell))  # noqa: T201
     return 0
 
 

@@ -10,70 +10,35 @@ import argparse
 import functools
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final
 
+from pyaclnn.base.command_table import CommandTable
 from pyaclnn.base.toml import read_toml
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from pyaclnn.base.command_table import Commands
+
 __all__ = ["add_to"]
 
 _UNITS: Final = {"s": 1.0, "m": 60.0, "h": 3600.0}
 
-# The type has no public name.
-_Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"  # noqa: SLF001
 
-
-def add_to(commands: _Commands, *names: str) -> None:
+def add_to(commands: Commands, *names: str) -> None:
     """Add commands; each sets ``action``, which takes the parsed options and returns the status.
 
     Args:
         commands: The sub-commands of ``pyaclnn``.
         names: The commands.
     """
+    _table().add_to(commands, *names)
+
+
+@functools.cache
+def _table() -> CommandTable:
     table = read_toml(Path(__file__).with_name("commands.toml"))
-    for name in names:
-        _add(commands, name, table)
-
-
-def _add(commands: _Commands, name: str, table: dict[str, Any]) -> None:
-    row = table["commands"][name]
-    as_written = "epilog" in row  # and so is the description
-    description = row.get("description", "")
-    parser = commands.add_parser(
-        name.rpartition(" ")[2],
-        help=row["help"],
-        description=description if as_written else " ".join(description.split()) or None,
-        epilog=row.get("epilog"),
-        formatter_class=argparse.RawDescriptionHelpFormatter
-        if as_written
-        else argparse.HelpFormatter,
-    )
-    for title, options in {"": row.get("options", []), **row.get("groups", {})}.items():
-        group = parser.add_argument_group(title) if title else parser
-        for option in options:
-            alone = isinstance(option, str)
-            place = group if alone else group.add_mutually_exclusive_group()
-            for one in [option] if alone else option:
-                _add_option(place, one, table["options"][one], suppressed="suppressed" in row)
-    parser.set_defaults(action=functools.partial(_run, row.get("action")), parser=parser)
-    if "parts" in row:
-        parts = parser.add_subparsers(**row["parts"])
-        for other in table["commands"]:
-            if other.rpartition(" ")[0] == name:
-                _add(parts, other, table)
-
-
-def _add_option(place: Any, name: str, row: dict[str, Any], *, suppressed: bool) -> None:
-    """Add an option; ``suppressed`` leaves it out of the result if it is not given."""
-    given = {**row, "type": _TYPES[row["type"]]} if "type" in row else dict(row)
-    flags = given.pop("flags", [f"--{name}"])
-    if suppressed and flags[0].startswith("-"):
-        given["default"] = argparse.SUPPRESS
-    elif given.get("default") == []:
-        given["default"] = ()
-    place.add_argument(*flags, **given)
+    return CommandTable(table, lambda action: functools.partial(_run, action), _TYPES)
 
 
 def _run(action: str, options: argparse.Namespace) -> int:

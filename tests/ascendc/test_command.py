@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from pyaclnn.ascendc.command import FAULTY, UNUSABLE, add_to
+from pyaclnn.ascendc.command import FAULTY, UNUSABLE
+from pyaclnn.cli import add_to
 
 from .conftest import KERNELS
 
@@ -28,7 +29,7 @@ FAULTS = KERNELS / "faults.cpp"
 def run(cache_dir: Path) -> Run:
     """Return the command, with the session's cache."""
     parser = argparse.ArgumentParser(prog="pyaclnn")
-    add_to(parser.add_subparsers())
+    add_to(parser.add_subparsers(), "ascendc")
 
     def command(*arguments: str | Path) -> int:
         words = ["ascendc", "run", "--cache-dir", cache_dir, *arguments]

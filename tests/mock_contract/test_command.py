@@ -7,14 +7,14 @@ import argparse
 
 import pytest
 
+from pyaclnn.cli import add_to
 from pyaclnn.mock.contract import RULES, Rule
-from pyaclnn.mock.control import contract_command
 
 
 def run(*arguments: str) -> int:
     parser = argparse.ArgumentParser()
-    contract_command.add_to(parser.add_subparsers(required=True))
-    options = parser.parse_args(arguments)
+    add_to(parser.add_subparsers(required=True), "mock")
+    options = parser.parse_args(["mock", *arguments])
     return int(options.action(options))
 
 

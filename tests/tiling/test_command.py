@@ -17,10 +17,10 @@ from rich.console import Console
 
 from pyaclnn.ascendc import tiling as package
 from pyaclnn.ascendc.tiling import TilingError
-from pyaclnn.ascendc.tiling.command import add_to
 from pyaclnn.ascendc.tiling.picture import as_json, as_picture
 from pyaclnn.ascendc.tiling.plan import make_plan
 from pyaclnn.ascendc.tiling.request import TilingRequest
+from pyaclnn.cli import add_to
 
 from .calls import A2, A5, INTERFACES, requests
 
@@ -41,7 +41,7 @@ def run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> 
 
     def run(*arguments: str) -> tuple[int, str, str]:
         parser = argparse.ArgumentParser(prog="pyaclnn")
-        add_to(parser.add_subparsers(required=True))
+        add_to(parser.add_subparsers(required=True), "tiling")
         try:
             options = parser.parse_args(["tiling", *arguments])
             status = options.action(options)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import sys
 import textwrap
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 from pyaclnn.base.spelling import did_you_mean
 from pyaclnn.mock.contract import RULES
@@ -16,10 +16,7 @@ if TYPE_CHECKING:
 
     from pyaclnn.mock.contract import Rule
 
-    # The type has no public name.
-    _Parts: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"  # noqa: SLF001
-
-__all__ = ["add_to", "explanation"]
+__all__ = ["explanation", "print_faults", "print_rules"]
 
 _UNKNOWN = 2
 _WIDTH = 92
@@ -28,28 +25,6 @@ _TAKEN = (
     "stream, tensors x, g, y and rstd, phase_1() of an RmsNorm of these, stage_close() to give "
     "all back."
 )
-
-
-def add_to(parts: _Parts) -> None:
-    """Add the two commands to those of ``pyaclnn mock``.
-
-    Args:
-        parts: The result of ``add_subparsers`` of that command. Each command sets ``action``, which
-            takes the parsed options and gives the exit status.
-    """
-    rules = parts.add_parser(
-        "rules",
-        help="list the rules that the simulated NPU checks",
-        description="List the rules that the simulated NPU checks, or explain one.",
-    )
-    rules.add_argument("--explain", metavar="ID", help="the full text of a rule, with examples")
-    rules.set_defaults(action=_rules)
-    faults = parts.add_parser(
-        "faults",
-        help="explain PYACLNN_MOCK_FAULTS",
-        description="Explain how faults of the simulated NPU are written.",
-    )
-    faults.set_defaults(action=_faults)
 
 
 def explanation(rule: Rule) -> str:
@@ -66,7 +41,8 @@ def explanation(rule: Rule) -> str:
     return "\n\n".join(paragraphs) + "\n"
 
 
-def _rules(options: argparse.Namespace) -> int:
+def print_rules(options: argparse.Namespace) -> int:
+    """Print the rules, or explain one; the exit status."""
     if options.explain is None:
         width = max(len(rule.id) for rule in RULES)
         sys.stdout.writelines(f"{rule.id:{width}}  {rule.title}\n" for rule in RULES)
@@ -81,6 +57,7 @@ def _rules(options: argparse.Namespace) -> int:
     return _UNKNOWN
 
 
-def _faults(_options: argparse.Namespace) -> int:
+def print_faults(_options: argparse.Namespace) -> int:
+    """Print how faults are written; the exit status."""
     sys.stdout.write(GRAMMAR)
     return 0

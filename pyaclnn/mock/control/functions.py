@@ -16,12 +16,8 @@ from pyaclnn.mock.control.tools import lines_of
 
 if TYPE_CHECKING:
     import argparse
-    from typing import TypeAlias
 
-    # The type has no public name.
-    _Parts: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"  # noqa: SLF001
-
-__all__ = ["ABSENT", "IMPLEMENTED", "NOT_SIMULATED", "REFUSES", "Exported", "add_to", "functions"]
+__all__ = ["ABSENT", "IMPLEMENTED", "NOT_SIMULATED", "REFUSES", "Exported", "functions", "run"]
 
 IMPLEMENTED: Final = "implemented"
 """The state of what does what CANN does."""
@@ -83,30 +79,8 @@ def functions() -> list[Exported]:
     return [*found, *missing]
 
 
-def add_to(parts: _Parts) -> argparse.ArgumentParser:
-    """Add the command to those of ``pyaclnn mock``.
-
-    Args:
-        parts: The result of ``add_subparsers`` of that command.
-    """
-    part = parts.add_parser(
-        "functions",
-        help="list the exported functions, and which of them are implemented",
-        description="List every function that the simulated libraries export, with its library and "
-        f"its state: {IMPLEMENTED}; {REFUSES}, which is there to be linked and answers 999001; "
-        f"{NOT_SIMULATED}, an operator that checks its arguments and has no kernel; {ABSENT}, a "
-        "function that a header declares and no library has.",
-    )
-    states = (IMPLEMENTED, REFUSES, NOT_SIMULATED, ABSENT)
-    part.add_argument("--state", choices=states, help="only those of one state")
-    part.add_argument(
-        "--json", action="store_true", help="write JSON, with the number in each state"
-    )
-    part.set_defaults(action=_list)
-    return part
-
-
-def _list(options: argparse.Namespace) -> int:
+def run(options: argparse.Namespace) -> int:
+    """Print the functions, or those of one state; the exit status."""
     found = [f for f in functions() if options.state in {None, f.state}]
     if options.json:
         counts = dict.fromkeys((IMPLEMENTED, REFUSES, NOT_SIMULATED, ABSENT), 0)

@@ -11,12 +11,8 @@ from pyaclnn.facts.releases import simulated
 
 if TYPE_CHECKING:
     import argparse
-    from typing import TypeAlias
 
-    # The type has no public name.
-    _Parts: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"  # noqa: SLF001
-
-__all__ = ["SOURCES", "Computed", "add_to", "kernels"]
+__all__ = ["SOURCES", "Computed", "kernels", "run"]
 
 SOURCES: Final = ("yours", "numpy", "torch", "none")
 """What computes an operator: a kernel of the user, of NumPy or of PyTorch, or nothing."""
@@ -64,26 +60,8 @@ def kernels(release: str) -> list[Computed]:
     return made
 
 
-def add_to(parts: _Parts) -> argparse.ArgumentParser:
-    """Add the command to those of ``pyaclnn mock``.
-
-    Args:
-        parts: The result of ``add_subparsers`` of that command.
-    """
-    part = parts.add_parser(
-        "kernels",
-        help="list the operators of the release, and what computes each",
-        description="List every operator of the release and what computes it: numpy; torch, if "
-        "PyTorch is there and PYACLNN_MOCK_KERNELS=torch asks for it; yours, a kernel of a file "
-        "that PYACLNN_MOCK_OPERATORS names; or none, with the reason.",
-    )
-    part.add_argument("--kernel", choices=SOURCES, help="only those of one kind")
-    part.add_argument("--json", action="store_true", help="write JSON, with the number of each")
-    part.set_defaults(action=_list)
-    return part
-
-
-def _list(options: argparse.Namespace) -> int:
+def run(options: argparse.Namespace) -> int:
+    """Print the operators, or those with one kind of kernel; the exit status."""
     every = kernels(simulated().name)
     counts = dict.fromkeys(SOURCES, 0) | Counter(each.kernel for each in every)
     found = [each for each in every if options.kernel in {None, each.kernel}]

@@ -14,6 +14,7 @@ import pytest
 from pyaclnn import cli
 from pyaclnn.facts.releases import VARIABLE
 from pyaclnn.mock.control.kernels import kernels
+from pyaclnn.reference.kernels.rows import missing
 
 PAGE = Path(__file__).parents[2] / "docs" / "how-to" / "pytorch.md"
 
@@ -35,6 +36,17 @@ def test_the_document_has_the_totals() -> None:
 @pytest.mark.parametrize("release", ["8.1", "9.1"])
 def test_most_operators_are_computed_without_pytorch(release: str) -> None:
     assert counts(release)["numpy"] >= 420
+
+
+def test_the_reasons_are_those_of_operators_without_a_kernel() -> None:
+    alone = [each for release in ("8.1", "9.1") for each in kernels(release)]
+    named = {e.operator for e in alone if e.kernel == "none" and "between devices" not in e.why}
+    assert named == {*missing()}
+
+
+@pytest.mark.parametrize(("release", "most"), [("8.1", 60), ("9.1", 195)])
+def test_few_operators_have_no_kernel(release: str, most: int) -> None:
+    assert counts(release)["none"] <= most
 
 
 def test_an_operator_without_a_kernel_has_a_reason() -> None:

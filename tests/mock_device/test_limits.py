@@ -66,7 +66,7 @@ NARROW = {
 """Operators that take types without an array on the Ascend950, and those of `WITHOUT_ARRAY`."""
 
 
-LINKED = {"aclnnStridedSlice"}
+LINKED = {"aclnnFFN", "aclnnFFNV2", "aclnnFFNV3", "aclnnStridedSlice"}
 """Operators that refuse such a type because another tensor has not the same one."""
 
 

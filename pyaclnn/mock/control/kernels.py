@@ -17,7 +17,7 @@ __all__ = ["SOURCES", "Computed", "kernels", "run"]
 SOURCES: Final = ("yours", "numpy", "torch", "none")
 """What computes an operator: a kernel of the user, of NumPy or of PyTorch, or nothing."""
 _GROUP: Final = "it exchanges data between devices"
-_UNWRITTEN: Final = "no kernel is written; PYACLNN_MOCK_OPERATORS names files of your own"
+_OWN: Final = "PYACLNN_MOCK_OPERATORS names files of your own"
 
 
 class Computed(NamedTuple):
@@ -44,6 +44,7 @@ def kernels(release: str) -> list[Computed]:
     from pyaclnn.facts.operators.catalogue import catalogue  # noqa: PLC0415
     from pyaclnn.mock.operators.finding import computes  # noqa: PLC0415
     from pyaclnn.reference import Strength, implementation  # noqa: PLC0415
+    from pyaclnn.reference.kernels.rows import missing  # noqa: PLC0415
 
     made = []
     for name, entry in catalogue().items():
@@ -55,7 +56,8 @@ def kernels(release: str) -> list[Computed]:
         else:
             source = "numpy"
         groups = any(p.kind == "s" and p.name.startswith("group") for p in entry.parameters)
-        why = (_GROUP if groups else _UNWRITTEN) if source == "none" else ""
+        reason = _GROUP if groups else missing().get(name, "no kernel is written")
+        why = f"{reason}; {_OWN}" if source == "none" else ""
         made.append(Computed(name, source, why))
     return made
 

@@ -20,7 +20,7 @@ from pyaclnn.reference.kernels.kernel import short_names
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-__all__ = ["Row", "function_of", "parameter_names", "rows_of"]
+__all__ = ["Row", "function_of", "missing", "parameter_names", "rows_of"]
 
 _ROW: Final = re.compile(r"(?P<names>[A-Za-z0-9*= ]+): (?P<text>.*?)(?: \[(?P<null>[\w ]+)\])?")
 _FOLDER: Final = __file__.rpartition("/")[0]
@@ -48,15 +48,31 @@ def rows_of(table: str) -> Mapping[str, Row]:
         table: The name of its file without ``.txt``.
     """
     found: dict[str, Row] = {}
-    with open(f"{_FOLDER}/{table}.txt", encoding="utf-8") as file:  # noqa: PTH123  # pathlib is dear
-        text = file.read()
-    for line in re.sub(r"\n +", " ", text).splitlines():
-        if not line.startswith("#") and (match := _ROW.fullmatch(line)):
+    for line in _lines(table):
+        if match := _ROW.fullmatch(line):
             null = tuple((match["null"] or "").split())
             for name in match["names"].split():
-                whole = name[1:] if name.startswith("=") else f"aclnn{name.rstrip('*')}"
-                found[whole] = Row(match["text"], null, name.endswith("*"))
+                found[_whole(name)] = Row(match["text"], null, name.endswith("*"))
     return found
+
+
+@functools.cache
+def missing() -> Mapping[str, str]:
+    """Return the reasons why operators have no kernel, by the C names of operators."""
+    pairs = (line.split(": ") for line in _lines("missing") if line)
+    return {_whole(name): reason for reason, names in pairs for name in names.split()}
+
+
+def _lines(table: str) -> list[str]:
+    """Return the rows of a file, each in one line."""
+    with open(f"{_FOLDER}/{table}.txt", encoding="utf-8") as file:  # noqa: PTH123  # pathlib is dear
+        text = file.read()
+    return [s for s in re.sub(r"\n +", " ", text).splitlines() if not s.startswith("#")]
+
+
+def _whole(name: str) -> str:
+    """Return the C name of an operator of a row."""
+    return name[1:] if name.startswith("=") else f"aclnn{name.rstrip('*')}"
 
 
 def parameter_names(name: str) -> frozenset[str]:

@@ -21,6 +21,7 @@ __all__ = [
     "expanded_back",
     "expanded_permute",
     "experts_chosen",
+    "feed_forward",
     "group_outer",
     "group_sums",
     "groups_of_rows",
@@ -43,6 +44,38 @@ def group_sums(x: Array, ends: Array, *, counts: bool = False) -> Array:
     ends = np.cumsum(ends) if counts else np.asarray(ends)
     starts = [0, *ends[:-1]]
     return np.stack([x[a:b].sum(0) for a, b in zip(starts, ends, strict=True)])
+
+
+def feed_forward(
+    x: Array,
+    weights: tuple[Array, Array],
+    biases: tuple[Array, Array],
+    ends: Any,
+    activation: str,
+    counts: bool = True,
+) -> Array:
+    """Two products with an activation between them, with matrices of each group if it has groups.
+
+    Raises:
+        NotImplementedError: The activation is none of relu, silu and fastgelu.
+    """
+    functions = {
+        "relu": lambda y: np.maximum(y, 0),
+        "silu": lambda y: y * sigmoid(y),
+        "fastgelu": lambda y: y * sigmoid(1.702 * y),
+    }
+    if activation not in functions:
+        raise NotImplementedError(f"the activation {activation} is not computed")
+    if weights[0].ndim == 2:  # noqa: PLR2004
+        hidden = x @ weights[0] + (0 if biases[0] is None else biases[0])
+        return functions[activation](hidden) @ weights[1] + (0 if biases[1] is None else biases[1])
+    group = groups_of_rows(ends, len(x), counts=counts)
+    made = np.zeros((len(x), weights[1].shape[-1]), x.dtype)
+    for place, pair in enumerate(zip(*weights, strict=True)):
+        mine = group == place
+        own = (None if each is None else each[place] for each in biases)
+        made[mine] = feed_forward(x[mine], pair, tuple(own), None, activation)  # type: ignore[arg-type]
+    return made
 
 
 def group_outer(x: Array, y: Array, ends: Array, *, counts: bool = False) -> Array:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from pyaclnn.facts.environment import rows
-from pyaclnn.health.checks.dependencies import search_path
+from pyaclnn.health.checks.dependencies import search_path, system_directories
 from pyaclnn.health.checks.driver import device_nodes, read_visible
 from pyaclnn.health.checks.finding import Finding, found, ok, value
 from pyaclnn.health.checks.variables import problem_of
@@ -72,7 +72,7 @@ def _paths(context: CheckContext) -> Finding:
     evidence = [context.seen(folder, "has CANN's runtime") for folder in runtimes]
     foreign = [folder for folder, own in runtimes.items() if not own]
     if not foreign:
-        return ok("LD_LIBRARY_PATH leads to this installation and to no other", *evidence)
+        return ok("the loader's path leads to this installation and to no other", *evidence)
     return found(
         "ENV-003.other_first" if foreign[0] is next(iter(runtimes)) else "ENV-003.several",
         *evidence,
@@ -89,7 +89,8 @@ def _runtimes(context: CheckContext) -> dict[Path, bool]:
     # Up to 8.3 the root is a folder of links, and the files are below the version's own.
     homes = [chosen.real, folder, folder.parent if folder.name.endswith("-linux") else folder]
     runtimes: dict[Path, Path] = {}
-    for place in search_path(context.machine):
+    # The loader's configuration may name CANN, too; then no variable is needed.
+    for place in [*search_path(context.machine), *system_directories(context.machine)]:
         # The check for stub libraries reports libraries that only serve linking.
         if place.name not in {"devlib", "stub"}:
             for path in chosen.libraries.runtime:

@@ -7,9 +7,14 @@ behind ASCEND_RT_VISIBLE_DEVICES, and card and chip as npu-smi counts them.
 
 from __future__ import annotations
 
+import contextlib
+import os
 import re
+import select
 import shutil
+import signal
 import subprocess
+import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -23,6 +28,7 @@ __all__ = ["TOOL", "DevicePlace", "ask", "find_tool", "place_of"]
 TOOL: Final = "npu-smi"
 _PATIENCE: Final = 20.0
 _MOST: Final = 4096
+_LONGEST: Final = 4 << 20
 
 
 @dataclass(frozen=True)
@@ -99,22 +105,51 @@ def ask(tool: str, environment: Mapping[str, str], *what: str) -> tuple[str, str
         environment: The environment of the tool.
         what: Its arguments behind ``info``.
     """
+    if tool in _DEAF:  # asked once more it would hang again
+        return "", _DEAF[tool]
     try:
-        done = subprocess.run(  # noqa: S603  # what the machine's PATH names
+        process = subprocess.Popen(  # noqa: S603  # what the machine's PATH names
             [tool, "info", *what],
             env=dict(environment),
             stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            errors="replace",
-            timeout=_PATIENCE,
-            check=False,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
         )
-    except subprocess.TimeoutExpired:
-        return "", f"{TOOL} did not answer for {_PATIENCE:.0f} s"
     except OSError as error:
         return "", f"{TOOL} cannot be run: {error.strerror}"
-    if done.returncode:
-        words = (done.stderr or done.stdout).strip().splitlines()
-        return "", f"{TOOL} ended with status {done.returncode}{f': {words[-1]}' if words else ''}"
-    return done.stdout, ""
+    with process:
+        text, failed = _read(process)
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(process.pid, signal.SIGKILL)  # what it may have started and left
+    if failed:
+        _DEAF[tool] = failed
+        return "", failed
+    if process.returncode:
+        words = text.strip().splitlines()
+        status = f"{TOOL} ended with status {process.returncode}"
+        return "", f"{status}{f': {words[-1]}' if words else ''}"
+    return text, ""
+
+
+_DEAF: Final[dict[str, str]] = {}
+"""Tools that did not end by themselves, with the reason."""
+
+
+def _read(process: subprocess.Popen[bytes]) -> tuple[str, str]:
+    """Return the output of a tool, and the reason if it is not complete."""
+    assert process.stdout is not None  # noqa: S101  # it is a pipe
+    end, text = time.monotonic() + _PATIENCE, b""
+    while len(text) <= _LONGEST:
+        left = end - time.monotonic()
+        if left <= 0 or not select.select([process.stdout], [], [], left)[0]:
+            return "", f"{TOOL} did not answer for {_PATIENCE:.0f} s"
+        part = os.read(process.stdout.fileno(), 1 << 16)
+        if not part:
+            try:
+                process.wait(max(left, 1.0))
+            except subprocess.TimeoutExpired:
+                return "", f"{TOOL} did not end within {_PATIENCE:.0f} s"
+            return text.decode(errors="replace"), ""
+        text += part
+    return "", f"{TOOL} prints without an end: more than {_LONGEST >> 20} MiB"

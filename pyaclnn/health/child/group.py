@@ -117,7 +117,7 @@ class GroupRun:
                 )
         except OSError as error:
             self.over = _NO_CHILD
-            seen = Evidence("path", str(error.filename or tempfile.gettempdir()), str(error))
+            seen = Evidence("path", str(error.filename or temporary or "TMPDIR"), str(error))
             finding = found("DEV-111.no_child", seen, reason=error.strerror or error)
             self._record(pending[0], finding)
             return

@@ -11,10 +11,11 @@ import os
 import sys
 import time
 import traceback
+import warnings
 from importlib import import_module
 from typing import TYPE_CHECKING, Final
 
-from pyaclnn.base.errors import AclError, text_of
+from pyaclnn.base.errors import AclError, CleanupWarning, text_of
 from pyaclnn.health.checks.catalogue import THE_END, find
 from pyaclnn.health.checks.finding import Finding, found
 from pyaclnn.health.child.failures import from_error
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 __all__ = ["main", "remark", "step_of"]
 
 _SLOW: Final = 15.0
+_MOST_RELEASES: Final = 8
 _MAY_BE_SLOW: Final = frozenset({"numbers", "soak", "memory"})
 
 
@@ -46,7 +48,10 @@ def main(arguments: Sequence[str]) -> int:
     for identity in task.steps:
         journal.begin(identity, task.deadlines[identity])
         begun = time.monotonic()
-        finding = _run(identity, session, passed)
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always", CleanupWarning)
+            finding = _run(identity, session, passed)
+        finding = _with_releases(finding, caught)
         passed[identity] = finding is None or finding.status.passed
         if finding is None:  # the end of the process, which the parent sees
             journal.write(done=True)
@@ -86,6 +91,17 @@ def remark(finding: Finding, identity: str, seconds: float) -> Finding:
     slow = found("DEV-111.slow", summary=finding.summary, seconds=seconds)
     changes = {name: getattr(slow, name) for name in ("status", "summary", "causes", "next_step")}
     return dataclasses.replace(finding, **changes)
+
+
+def _with_releases(
+    finding: Finding | None, caught: Sequence[warnings.WarningMessage]
+) -> Finding | None:
+    """Return the finding, or one about calls that failed to give something back meanwhile."""
+    failed = [str(w.message) for w in caught if issubclass(w.category, CleanupWarning)]
+    if not failed or (finding is not None and not finding.status.passed):
+        return finding
+    seen = (Evidence("log", "release", text) for text in failed[:_MOST_RELEASES])
+    return found("DEV-111.unreleased", *seen, reason=failed[0])
 
 
 def _run(identity: str, session: Session, passed: Mapping[str, bool]) -> Finding | None:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import io
+import os
 from enum import IntEnum
 from typing import TYPE_CHECKING, Final
 
@@ -64,6 +65,8 @@ COLOURS: Final = {
 }
 
 _PLAIN_WIDTH: Final = 110
+_NARROWEST: Final = 40
+_WIDEST: Final = 1000
 _MOST_BRIEF: Final = 2
 """Number of problems in a brief report."""
 _MOST_MACHINES: Final = 40
@@ -106,7 +109,7 @@ def as_text(given: Sequence[Report] | Fleet) -> str:
 
 
 def open_console(*, error: bool = False) -> Console:
-    """Return a console; one that is no terminal has a fixed width.
+    """Return a console; one that is no terminal has the width of COLUMNS, or a fixed one.
 
     Args:
         error: Whether it is standard error.
@@ -114,7 +117,14 @@ def open_console(*, error: bool = False) -> Console:
     console = Console(stderr=error, highlight=False)
     if console.is_terminal:
         return console
-    return Console(stderr=error, highlight=False, width=_PLAIN_WIDTH)
+    return Console(stderr=error, highlight=False, width=_plain_width())
+
+
+def _plain_width() -> int:
+    """Return the width of what is no terminal: COLUMNS, if it is set to a usable number."""
+    text = os.environ.get("COLUMNS", "")
+    usable = text.isascii() and text.isdigit() and len(text) <= len(str(_WIDEST))
+    return min(max(int(text), _NARROWEST), _WIDEST) if usable else _PLAIN_WIDTH
 
 
 def emit(parts: Iterable[RenderableType], console: Console) -> None:
@@ -127,13 +137,13 @@ def emit(parts: Iterable[RenderableType], console: Console) -> None:
     if console.is_terminal:
         console.print(Group(*parts))
     else:
-        console.file.write(_plain(parts))
+        console.file.write(_plain(parts, console.width))
     console.file.flush()
 
 
-def _plain(parts: Iterable[RenderableType]) -> str:
+def _plain(parts: Iterable[RenderableType], width: int = _PLAIN_WIDTH) -> str:
     paper = io.StringIO()
-    Console(file=paper, width=_PLAIN_WIDTH, color_system=None).print(Group(*parts))
+    Console(file=paper, width=width, color_system=None).print(Group(*parts))
     return "".join(f"{line.rstrip()}\n" for line in paper.getvalue().splitlines())
 
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Fault", "enumerate_faults", "sampled"]
 
-ANSWERS: Final = ("507899", "after:507899", "slow:300000", "lost", "wrong", "async:507015", "hang")
+ANSWERS: Final = ("507899", "after:507899", "slow:20000", "lost", "wrong", "async:507015", "hang")
 TOOL_ANSWERS: Final = ("empty", "garbage", "fails", "hangs", "endless", "critical", "negative")
 _FEW: Final = 6
 

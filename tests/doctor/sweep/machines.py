@@ -37,6 +37,11 @@ _TABLES: Final[dict[str, dict[str, Callable[[Path], None]]]] = {
 }
 _NPU_SMI: Final = """#!/bin/sh
 case "$2 $3" in
+" ")
+  echo "| NPU   Name | Health | Power(W) Temp(C) |"
+  echo "| 0     910B3               | $KIT_HEALTH            | 93.6        $KIT_HEAT   0    / 0 |"
+  echo "| 0                         | 0000:C1:00.0  | 0           0    / 0          3161 / 65536 |"
+  ;;
 "-m "*) echo "NPU ID  Chip ID  Chip Logic ID  Chip Name"; echo "0 0 0 Ascend 910B3" ;;
 "-t health") echo "  Health Status : $KIT_HEALTH"; echo "  Error Code : NA" ;;
 "-t common") echo "  NPU Temperature (C) : $KIT_HEAT"; echo "  Aicore cur Freq (MHZ) : 1800" ;;

@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Checks by tables: variables, limits, places to write to, the table of npu-smi, loader's path."""
+
+from __future__ import annotations
+
+import re
+import resource
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from pyaclnn.facts.environment import rows
+from pyaclnn.facts.limits import limits
+from pyaclnn.health.checks.machine import Machine
+from pyaclnn.health.checks.variables import problem_of
+from pyaclnn.health.child.probe import step_of
+from pyaclnn.health.command.run import run
+from pyaclnn.health.report.record import Status
+from pyaclnn.health.report.text import open_console
+from tests.doctor.case import QUICK
+from tests.doctor.installations import healthy
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.doctor.parts import Parts
+
+TABLE = """\
++---------------------------+---------------+----------------------------------------------+
+| NPU   Name                | Health        | Power(W)    Temp(C)     Hugepages-Usage(page)|
+| Chip                      | Bus-Id        | AICore(%)   Memory-Usage(MB)  HBM-Usage(MB)  |
++===========================+===============+==============================================+
+| 0     910B3               | OK            | 93.6        40          0    / 0             |
+| 0                         | 0000:C1:00.0  | 0           0    / 0          3161 / 65536   |
++===========================+===============+==============================================+
+| 7     910B3               | {health} | 93.6        {heat}          0    / 0             |
+| 0                         | 0000:42:00.0  | 0           0    / 0          3161 / 65536   |
+"""
+
+
+def _row(name: str) -> Any:
+    return next(row for row in rows() if row.name == name)
+
+
+@pytest.mark.parametrize(
+    ("way", "repair"),
+    [("{} ", "{}"), ("'{}'", "{}"), ("{}/opp", "{}"), ("{}/..", "{}"), ("{}", None), ("{}/", None)],
+)
+def test_the_value_that_was_meant_is_found(tmp_path: Path, way: str, repair: str | None) -> None:
+    opp = tmp_path / "opp"
+    (opp / "built-in").mkdir(parents=True)
+    machine = Machine(environment={"ASCEND_OPP_PATH": way.format(opp)})
+    problem = problem_of(machine, _row("ASCEND_OPP_PATH"))
+    if repair is None:
+        assert problem is None
+    else:
+        assert problem is not None
+        assert problem.outcome == "ENV-004.misplaced"
+        assert str(opp.resolve()) in problem.repair or problem.repair.endswith("/opp")
+
+
+@pytest.mark.parametrize("row", rows(), ids=lambda row: row.name)
+def test_a_variable_of_any_length_is_judged(row: Any) -> None:
+    for text in ("/" + "a" * 100_000, "-1", " ", "\n", "\u0660", "9" * 1000):
+        problem_of(Machine(environment={row.name: text}), row)
+
+
+@pytest.mark.parametrize("row", limits(), ids=lambda row: row.name)
+def test_a_low_limit_is_named(
+    parts: Parts, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, row: Any
+) -> None:
+    number, real = getattr(resource, row.resource), resource.getrlimit
+    monkeypatch.setattr(
+        resource,
+        "getrlimit",
+        lambda which: (row.wants - 1, -1) if which == number else (-1, real(which)[1]),
+    )
+    report = run(QUICK, machine=healthy(tmp_path / "machine", "8.1", parts).machine())
+    (problem,) = (result for result in report.results if result.id == "SYS-001")
+    assert problem.status in {Status.WARN, Status.FAIL}
+    assert f"limit of {row.name} is {row.wants - 1}" in problem.summary
+
+
+@pytest.mark.parametrize(
+    ("script", "status", "words"),
+    [
+        (TABLE.format(health="OK           ", heat=41), Status.PASS, "2 chips, all OK"),
+        (TABLE.format(health="Critical     ", heat=41), Status.FAIL, "NPU 7.*Critical"),
+        (TABLE.format(health="General Warning", heat=41), Status.WARN, "NPU 7.*General Warning"),
+        (TABLE.format(health="OK           ", heat=-4000), Status.WARN, "-4000 °C"),
+        (TABLE.format(health="OK           ", heat=99), Status.WARN, "NPU 7.*hot: 99"),
+        ("nothing", Status.WARN, "no table"),
+        (None, Status.WARN, "without an end"),
+    ],
+)
+def test_the_table_of_npu_smi_is_read(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    script: str | None,
+    status: Status,
+    words: str,
+) -> None:
+    tool = tmp_path / "npu-smi"
+    line = "exec /usr/bin/yes" if script is None else f"printf '%s' '{script}'"
+    tool.write_text(f"#!/bin/sh\n{line}\n", encoding="utf-8")
+    tool.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    finding = step_of("HW-005")(SimpleNamespace(task=SimpleNamespace(simulated=False)))  # type: ignore[arg-type]  # all it needs
+    assert finding.status is status
+    assert re.search(words, finding.summary), finding.summary
+
+
+def test_cann_in_the_loaders_configuration_needs_no_variable(parts: Parts, tmp_path: Path) -> None:
+    made = healthy(tmp_path / "machine", "8.1", parts)
+    lib64, driver = made.lib64, made.driver / "lib64/driver"
+    made.unset("LD_LIBRARY_PATH")
+    made.write("/etc/ld.so.conf", "include ld.so.conf.d/*.conf\n")
+    made.write("/etc/ld.so.conf.d/cann.conf", f"{lib64}\n{driver}\n")
+    report = run(QUICK, machine=made.machine())
+    quiet = {Status.PASS, Status.SKIP}
+    assert [result.summary for result in report.results if result.status not in quiet] == []
+
+
+@pytest.mark.parametrize(
+    ("columns", "width"), [("60", 60), ("", 110), ("-1", 110), ("7", 40), ("9" * 30, 110)]
+)
+def test_what_is_piped_has_the_width_of_columns(
+    monkeypatch: pytest.MonkeyPatch, columns: str, width: int
+) -> None:
+    monkeypatch.setenv("COLUMNS", columns)
+    assert open_console().width == width

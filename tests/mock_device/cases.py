@@ -59,6 +59,11 @@ def f(*dims: int, seed: int = 1) -> NDArray[Any]:
     return steps(*dims, seed=seed).astype(np.float32)
 
 
+def h(*dims: int, seed: int = 1) -> NDArray[Any]:
+    """Floats of 16 bits in [-2, 2); PyTorch computes with them in float32."""
+    return steps(*dims, seed=seed).astype(np.float16)
+
+
 def u(*dims: int, seed: int = 2) -> NDArray[Any]:
     """Floats in (0, 1)."""
     return (steps(*dims, seed=seed) / 4.25 + 0.5).astype(np.float32)
@@ -88,7 +93,7 @@ def bf(*dims: int, seed: int = 1) -> NDArray[Any]:
     return f(*dims, seed=seed).astype(ml_dtypes.bfloat16)
 
 
-GENERATORS: Final = {"f": f, "bf": bf, "u": u, "i": i, "q": q, "b": b, "np": np}
+GENERATORS: Final = {"f": f, "bf": bf, "h": h, "u": u, "i": i, "q": q, "b": b, "np": np}
 
 
 class Case(NamedTuple):
@@ -133,6 +138,8 @@ def tensors(torch: Any, value: Any) -> Any:
         return [tensors(torch, item) for item in value]
     if isinstance(value, np.ndarray) and value.dtype == ml_dtypes.bfloat16:
         return torch.from_numpy(value.astype(np.float32)).bfloat16()
+    if isinstance(value, np.ndarray) and value.dtype == np.float16:
+        value = value.astype(np.float32)
     return torch.from_numpy(value.copy()) if isinstance(value, np.ndarray) else value
 
 

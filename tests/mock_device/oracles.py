@@ -101,7 +101,7 @@ def flash_grad(
     allowed: Any = None,
 ) -> Any:
     found = grad(lambda a, b, c: sdpa(a, b, c, layout, heads, few, scale, allowed), dy, q, k, v)
-    return *found, None
+    return *found, torch.zeros(0)
 
 
 def adamw(
@@ -150,3 +150,16 @@ def lstm_cell_grad(dh: Any, dc: Any, cx: Any, cy: Any, gates: Any) -> Any:
 
     made = grad(cell, torch.stack([dh, dc]), raw, cx)
     return made[0].float(), made[1]
+
+
+def eights(x: Any) -> Any:
+    """Eight integers of 4 bits in each of 32, the first one lowest."""
+    shifts = 4 * torch.arange(8)
+    words = ((x.long() & 15).unflatten(-1, (-1, 8)) << shifts).sum(-1)
+    return (words - (words >> 31 << 32)).int()
+
+
+def fours(x: Any) -> Any:
+    """The inverse of `eights`."""
+    numbers = x.unsqueeze(-1) >> 4 * torch.arange(8, dtype=torch.int32) & 15
+    return ((numbers ^ 8) - 8).flatten(-2)

@@ -7,181 +7,74 @@ of them a second time, by hand.
 
 from __future__ import annotations
 
-from dataclasses import replace
-from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
 
 from pyaclnn.facts.operators import by_c_name
-from pyaclnn.facts.operators.call_rules import DATA_TYPES as LETTERS, call_rules
+from pyaclnn.facts.operators.call_rules import call_rules
 from pyaclnn.facts.operators.catalogue import catalogue
-from pyaclnn.facts.operators.types import TYPES, acl_name
 from pyaclnn.mock.protocol.dtypes import DATA_TYPES, FORMATS, numpy_dtype
 from pyaclnn.mock.protocol.values import (
     IntArray,
     Scalar,
-    ScalarList,
     Tensor,
-    TensorList,
     Value,
 )
 
+from .agreement import ACCEPTED, CHIPS, NOT_COMPUTED, REFUSED, VECTORS_OF, Probe, probes
 from .bench import tensor
-from .test_kernels import VECTORS, Stage
+from .test_kernels import Stage
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
     from .bench import Bench
 
     Arguments = dict[str, Value]
 
-CODES = {word: DATA_TYPES[acl_name(word)] for word in dict.fromkeys(LETTERS.values())}
-CHIPS = {
-    "910b": "Ascend910B3",
-    "910_93": "Ascend910_9391",
-    "950": "Ascend950PR_9579",
-    "310p": "Ascend310P3",
-    "910": "Ascend910A",
-    "310b": "Ascend310B1",
-}
-VECTORS_OF = {
-    name: [v for v in VECTORS if v["operator"] == name]
-    for name in dict.fromkeys(v["operator"] for v in VECTORS)
-    if call_rules(name) is not None
-}
-FEWER = {
-    "aclnnApplyAdamWV2",
-    "aclnnAscendQuant",
-    "aclnnAscendQuantV3",
-    "aclnnEmbeddingDenseBackward",
-    "aclnnFusedAdamw",
-    "aclnnFusedMatmul",
-    "aclnnFFN",
-    "aclnnFFNV2",
-    "aclnnFFNV3",
-    "aclnnFlashAttentionScore",
-    "aclnnFlashAttentionScoreGradV3",
-    "aclnnFlashAttentionScoreV2",
-    "aclnnFlashAttentionScoreV3",
-    "aclnnFlashAttentionUnpaddingScoreGradV3",
-    "aclnnFlashAttentionUnpaddingScoreGradV5",
-    "aclnnFlashAttentionVarLenScore",
-    "aclnnFlashAttentionVarLenScoreV2",
-    "aclnnFlashAttentionVarLenScoreV4",
-    "aclnnFlashAttentionVarLenScoreV5",
-}
-"""Operators whose kernels take fewer types together than their lists have."""
 INTEGERS = "i8 u8 i16 i32 i64 bool"
-UNREACHABLE = {
-    **dict.fromkeys(("aclnnSub", "aclnnSubs", "aclnnInplaceSub", "aclnnInplaceSubs"), "bool"),
-    **dict.fromkeys(("aclnnDiv", "aclnnDivs", "aclnnInplaceDiv", "aclnnInplaceDivs"), INTEGERS),
-    **dict.fromkeys(("aclnnAddcdiv", "aclnnInplaceAddcdiv"), "i64"),
-    **dict.fromkeys(("aclnnInplaceAtan2", "aclnnInplaceXLogYScalarOther"), INTEGERS),
-    **dict.fromkeys(("aclnnInplaceXLogYTensor", "aclnnEye"), INTEGERS),
-    **dict.fromkeys(("aclnnDivMod", "aclnnInplaceDivMod"), "bool c64 c128"),
-    **dict.fromkeys(("aclnnDivMods", "aclnnInplaceDivMods"), f"{INTEGERS} c64 c128"),
-    **dict.fromkeys(
-        [
-            f"aclnn{kind}Pad{n}dBackward"
-            for kind in ("Reflection", "Replication")
-            for n in (1, 2, 3)
-        ],
-        "c64 c128",
+FLOAT_CAST = (INTEGERS, REFUSED, "the result is cast from FLOAT, which no integer holds")
+BOOL_DIFFERENCE = ("bool", NOT_COMPUTED, "the difference of two truth values is not stated")
+PACKED_FLOATS = "how floats of 4 bits lie in FLOAT is not stated"
+EXCEPTIONS = {
+    "ConvertWeightToINT4Pack.weight": ("f32", NOT_COMPUTED, PACKED_FLOATS),
+    "ConvertWeightToINT4Pack.weightInt4Pack": (
+        "f32 e2m1 i4",
+        NOT_COMPUTED,
+        f"{PACKED_FLOATS}; integers of 4 bits are tested with their shape in test_pairs",
     ),
-    **dict.fromkeys(("aclnnHardsigmoid", "aclnnInplaceHardsigmoid"), "i32"),
-    **dict.fromkeys(("aclnnProd", "aclnnProdDim", "aclnnReduceNansum"), "bool"),
-    "aclnnInverse": "f16 c64 c128",
-    "aclnnForeachAddList": "bf16 i8 u8 i16",
-    "aclnnForeachAddcdivScalar": "bf16",
-    **dict.fromkeys(("aclnnForeachExp", "aclnnForeachExpm1"), "i8 u8 i16"),
-    **dict.fromkeys(("aclnnMaxUnpool2d", "aclnnMaxUnpool3d"), "i8 u8 i16 i32 i64"),
-    "aclnnConvTbc": "HIFLOAT8",
-    "aclnnConvertWeightToINT4Pack": "f32 i4",
-    **dict.fromkeys(("aclnnGroupQuant", "aclnnDynamicQuantV3", "aclnnDynamicQuantV4"), "i32"),
+    **dict.fromkeys(
+        ("DequantSwigluQuant.yOut", "DequantSwigluQuantV2.yOut"),
+        ("e2m1", NOT_COMPUTED, "the scale of FLOAT4 is not stated"),
+    ),
+    "Divs.out": FLOAT_CAST,
+    "DivMods.out": FLOAT_CAST,
+    "InplaceDivs.selfRef": FLOAT_CAST,
+    "InplaceDivMods.selfRef": FLOAT_CAST,
+    "InplaceXLogYScalarOther.selfRef": (INTEGERS, REFUSED, "the result is of floats, uncast"),
+    "Inverse.self": ("c64 c128", REFUSED, "no result is complex, nor is a complex one cast"),
+    "InplaceAddcdiv.selfRef": ("i64", NOT_COMPUTED, "how integers are divided is not stated"),
+    "Sub.out": BOOL_DIFFERENCE,
+    "Subs.out": BOOL_DIFFERENCE,
+    "InplaceSub.selfRef": BOOL_DIFFERENCE,
+    "InplaceSubs.selfRef": BOOL_DIFFERENCE,
 }
-"""Types that a list has, and that no result may be cast to, or that no kernel here computes."""
+"""Listed types that another fact excludes, or that are not computed: the answer, and the reason."""
+WITHOUT_ARRAY = ("HIFLOAT8", "COMPLEX32", "FLOAT4_E1M2")
+"""Types that no kernel here computes with, because NumPy and ml_dtypes lack them: 999001."""
 
 
-def tensors_of(value: Value) -> list[Tensor]:
-    items = value.items if isinstance(value, TensorList) else (value,)
-    return [item for item in items if isinstance(item, Tensor)]
-
-
-def typed(value: Value, word: str) -> Value:
-    if isinstance(value, TensorList):
-        return TensorList(
-            tuple(item and replace(item, data_type=CODES[word]) for item in value.items)
-        )
-    return replace(value, data_type=CODES[word]) if isinstance(value, Tensor) else value
-
-
-def with_scalars(arguments: Arguments) -> Iterator[Arguments]:
-    """The call, and the same with whole numbers, and with truth values."""
-    yield arguments
-    for word in ("INT64", "BOOL"):
-        code = DATA_TYPES[word]
-        one = Scalar(code, np.ones((), numpy_dtype(code)).tobytes())
-        changed: Arguments = {
-            name: one if isinstance(value, Scalar) else ScalarList((one,) * len(value.items))
-            for name, value in arguments.items()
-            if isinstance(value, (Scalar, ScalarList))
-        }
-        if changed:
-            yield arguments | changed
-
-
-def calls_with(name: str, base: Arguments, of: str, word: str) -> Iterator[Arguments]:
-    """Calls in which a tensor has a type, and others follow it in some way."""
-    parameters = catalogue()[name].parameters
-    code = tensors_of(base[of])[0].data_type
-    others = [p for p in base if p != of and tensors_of(base[p])]
-    alike = [p for p in others if tensors_of(base[p])[0].data_type == code]
-    results = [p.name for p in parameters if p.written and not p.read and p.name in others]
-    asked = [p.name for p in parameters if p.kind == "y"]
-    one = base | {of: typed(base[of], word)}
-    same = one | {p: typed(base[p], word) for p in alike} | dict.fromkeys(asked, CODES[word])
-    yield from (one, same, one | dict.fromkeys(asked, CODES[word]))
-    for start, result, kind in product((one, same), results, TYPES):
-        yield start | {result: typed(base[result], kind)}
-    for other, kind in product(others, TYPES):
-        yield one | {other: typed(base[other], kind)}
-    for kind in TYPES:
-        changed = {p: typed(base[p], kind) for p in alike}
-        yield one | changed | dict.fromkeys(asked, CODES[kind])
-
-
-def is_accepted(bench: Bench, name: str, bases: list[Arguments], of: str, word: str) -> bool:
-    tried = (
-        bench.check(name, call).status
-        for base in bases
-        if tensors_of(base[of])
-        for start in calls_with(name, base, of, word)
-        for call in with_scalars(start)
-    )
-    return any(status == 0 or (status == 999001 and word not in TYPES) for status in tried)
-
-
-def wrong_types(bench: Bench, name: str, bases: list[Arguments], family: str) -> list[str]:
-    """Return the types on which phase 1 and the rules differ."""
-    found = []
-    rules = call_rules(name)
-    assert rules is not None
-    for of, rule in zip(bases[0], rules.parameters, strict=True):
-        listed = rule.types(family, bfloat16=family in {"910b", "910_93", "950"})
-        base = next((base for base in bases if tensors_of(base[of])), None)
-        if base is None or listed is None:
-            continue
-        for word in CODES:
-            refused = bench.check(name, base | {of: typed(base[of], word)}).status == 161002
-            if word not in listed and not refused:
-                found.append(f"{of}: {word} is accepted")
-            reachable = word in listed and word not in UNREACHABLE.get(name, "").split()
-            if reachable and not is_accepted(bench, name, bases, of, word):
-                found.append(f"{of}: {word} is refused")
-    return found
+def expected_status(name: str, probe: Probe) -> int:
+    """The answer to a type by the rules, or by an exception to them."""
+    if not probe.listed:
+        return REFUSED
+    key = f"{name.removeprefix('aclnn')}.{probe.name}"
+    words, status, _ = EXCEPTIONS.get(key, ("", ACCEPTED, ""))
+    if probe.word in words.split():
+        return status
+    return NOT_COMPUTED if probe.word in WITHOUT_ARRAY else ACCEPTED
 
 
 @pytest.mark.parametrize(
@@ -191,13 +84,22 @@ def wrong_types(bench: Bench, name: str, bases: list[Arguments], family: str) ->
         for family in CHIPS
     ],
 )
-@pytest.mark.parametrize("name", sorted({*VECTORS_OF} - FEWER))
+@pytest.mark.parametrize("name", VECTORS_OF)
 def test_each_listed_type_is_accepted_and_each_other_refused(
     name: str, family: str, make_bench: Callable[[str], Bench]
 ) -> None:
-    bench = make_bench(CHIPS[family])
-    bases = [Stage(bench, vector).arguments for vector in VECTORS_OF[name]]
-    assert wrong_types(bench, name, bases, family) == []
+    found = list(probes(make_bench(CHIPS[family]), name, family))
+    wrong = [p for p in found if p.status != expected_status(name, p)]
+    assert wrong == []
+    odd = sum(not p.agrees and p.word not in WITHOUT_ARRAY for p in found)
+    known = any(key.startswith(f"{name.removeprefix('aclnn')}.") for key in EXCEPTIONS)
+    assert odd <= 0.02 * len(found) or known
+
+
+def test_every_exception_is_one_of_an_operator() -> None:
+    for key in EXCEPTIONS:
+        name, _, parameter = key.partition(".")
+        assert parameter in [p.name for p in catalogue()[f"aclnn{name}"].parameters]
 
 
 @pytest.mark.parametrize("name", VECTORS_OF)

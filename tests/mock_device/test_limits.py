@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from .bench import Bench
 
 VECTOR_OF = {vector["operator"]: vector for vector in reversed(VECTORS)}
-WITHOUT_ARRAY = ("STRING", "INT4", "UINT1", "COMPLEX32", "HIFLOAT8")
+WITHOUT_ARRAY = ("STRING", "UINT1", "COMPLEX32", "HIFLOAT8")
 NOT_IMPLEMENTED = 999001
 
 
@@ -74,8 +74,7 @@ LINKED = {"aclnnFFN", "aclnnFFNV2", "aclnnFFNV3", "aclnnStridedSlice"}
 def test_a_type_without_arrays_is_refused(name: str, bench: Bench) -> None:
     arguments = Stage(bench, VECTOR_OF[name]).arguments
     rules = call_rules(name)
-    if rules is None:
-        pytest.skip("the types of this operator are not known")
+    assert rules is not None
     for word in WITHOUT_ARRAY:
         code = DATA_TYPES[word]
         for of, rule in zip(arguments, rules.parameters, strict=True):
@@ -87,6 +86,24 @@ def test_a_type_without_arrays_is_refused(name: str, bench: Bench) -> None:
             odd = changed(arguments[of], lambda given: replace(given, data_type=code))  # noqa: B023
             reply = bench.check(name, arguments | {of: odd})
             assert (reply.status, word in reply.text) == (expected, True), (of, reply.text)
+
+
+@pytest.mark.parametrize("name", VECTOR_OF)
+def test_a_type_of_4_bits_is_no_error_of_python(name: str, bench: Bench) -> None:
+    arguments = Stage(bench, VECTOR_OF[name]).arguments
+    rules = call_rules(name)
+    assert rules is not None
+    for of, rule in zip(arguments, rules.parameters, strict=True):
+        if of not in each_tensor(arguments):
+            continue
+        accepted = rule.types("910b", bfloat16=True)
+        odd = changed(arguments[of], lambda given: replace(given, data_type=DATA_TYPES["INT4"]))
+        reply = bench.check(name, arguments | {of: odd})
+        if accepted is None or "i4" in accepted:
+            assert reply.status in {0, 161002, NOT_IMPLEMENTED}, (of, reply.text)
+            assert "KeyError" not in reply.text
+        else:
+            assert (reply.status, "INT4" in reply.text) == (161002, True), (of, reply.text)
 
 
 @pytest.mark.parametrize("name", NARROW)

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import functools
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -15,8 +14,9 @@ from pyaclnn.facts.operators.operator import Build
 from pyaclnn.facts.operators.parameters import Kind
 from pyaclnn.facts.operators.types import PAIRED
 from pyaclnn.mock.operators.outputs import poison_output
+from pyaclnn.mock.operators.pairs import bytes_of, paired
 from pyaclnn.mock.operators.types import kinds_of
-from pyaclnn.mock.protocol.dtypes import DATA_TYPES, dtype_of_word, numpy_dtype
+from pyaclnn.mock.protocol.dtypes import dtype_of_word, numpy_dtype
 from pyaclnn.mock.protocol.memory import DeviceMemoryError
 from pyaclnn.reference import implementation
 from pyaclnn.reference.fast.results import offered
@@ -79,7 +79,7 @@ def run(request: Request, memory: DeviceMemory) -> None:
         if found is None:
             continue
         if request.types[tensor.name] in PAIRED:
-            found, target = _paired(found), memory.view(tensor.c_name, _bytes_of(given))
+            found, target = paired(found), memory.view(tensor.c_name, bytes_of(given))
         else:
             target = _target(memory, tensor, given, found.size, place in prepared.dense)
             prepared.sizes[place] = found.size
@@ -224,18 +224,6 @@ def _plain(request: Request, option: Option) -> Any:
         known = {*kinds_of(request.operator.types.rows), *PAIRED}
         return dtype_of_word(value if value in known else _UNKNOWN)
     return value
-
-
-def _paired(numbers: NDArray[Any]) -> NDArray[np.uint8]:
-    """Return bytes of two numbers of 4 bits each, the first one lowest."""
-    nibbles = numbers.reshape(-1, 2).view(np.uint8) & 15
-    return np.asarray(nibbles[:, 0] | nibbles[:, 1] << 4, np.uint8)
-
-
-def _bytes_of(given: Given) -> Given:
-    """Return a contiguous tensor of numbers of 4 bits as one of bytes."""
-    size, code = given.size // 2, DATA_TYPES["UINT8"]
-    return replace(given, data_type=code, dims=(size,), strides=(1,), offset=given.offset // 2)
 
 
 def _target(

@@ -10,9 +10,10 @@ import numpy as np
 from pyaclnn.base.errors import text_of
 from pyaclnn.facts.operators.call_rules import call_rules
 from pyaclnn.facts.operators.limits import CATEGORIES, category_of
+from pyaclnn.facts.operators.types import PAIRED
 from pyaclnn.mock.operators.kernel_files import VARIABLE
 from pyaclnn.mock.operators.limits import items_of
-from pyaclnn.mock.protocol.dtypes import numpy_dtype, type_word
+from pyaclnn.mock.protocol.dtypes import dtype_of_word, numpy_dtype, type_word
 from pyaclnn.mock.protocol.values import (
     BoolArray,
     FloatArray,
@@ -115,6 +116,8 @@ class KernelCall(NamedTuple):
             if name not in signature.read:
                 return zeros(name, tensor)
             array = array_of(name, tensor)
+            if kernel.plain and array.size and not any(array.strides):  # as in a trial
+                return np.broadcast_to(wide(array[(0,) * array.ndim]), array.shape)
             return np.asarray(wide(array)) if kernel.plain else array
 
         arguments = {
@@ -172,18 +175,16 @@ class KernelCall(NamedTuple):
         No scalar, of the highest category ``scalars``, loses its fraction or its imaginary part.
         """
         array = np.asarray(piece)
-        wanted = numpy_dtype(tensor.data_type)
+        wanted = dtype_of_word(tensor.type)
         if array.dtype == wanted:
             return array
-        rules = call_rules(self.signature.name)
         if not self.is_own:
             raise ValueError(f"{name} is {wanted}; the result is {array.dtype}")
-        place = [parameter.name for parameter in self.signature.parameters].index(parameter)
         most = CATEGORIES.index(category(wanted))
         loses = CATEGORIES.index(category(array.dtype)) > most
         in_place = scalars >= 0 and parameter in self.signature.read
-        any_type = rules is not None and not rules.parameters[place].cast
-        if loses and (not any_type or in_place or scalars > most):
+        is_ruled = call_rules(self.signature.name) is not None
+        if loses and (not is_ruled or in_place or scalars > most):
             raise ValueError(
                 f"{name} is {wanted}; the result is {array.dtype}, which cannot be cast to {wanted}"
             )
@@ -224,7 +225,7 @@ def zeros(_name: str, tensor: Tensor) -> NDArray[Any]:
     """Return a zero-stride array for a trial of a kernel: no memory, whatever the shape."""
     if min(tensor.dims, default=0) < 0:
         raise ValueError(f"a shape of {tensor.dims} has a negative dimension")
-    zero = np.zeros((), numpy_dtype(tensor.data_type))
+    zero = np.zeros((), dtype_of_word(tensor.type))
     return np.broadcast_to(zero, tensor.dims)
 
 
@@ -251,6 +252,7 @@ def _number_of(scalar: Scalar) -> Any:
 
 def _dtype(name: str, value: Value) -> np.dtype[Any]:
     try:
-        return numpy_dtype(value if isinstance(value, int) else -1)
+        code = value if isinstance(value, int) else -1
+        return dtype_of_word(type_word(code)) if type_word(code) in PAIRED else numpy_dtype(code)
     except KeyError as error:
         raise ValueError(f"{name}: {error.args[0]}") from error

@@ -14,6 +14,7 @@ from pyaclnn.facts.operators.operator import Build
 from pyaclnn.facts.operators.types import ARRAYS, PAIRED, acl_name
 from pyaclnn.mock.operators import arguments_given, formats, options, shapes, types
 from pyaclnn.mock.operators.operator import Launch, Plan, RefusalError
+from pyaclnn.mock.operators.pairs import can_write_pairs
 from pyaclnn.mock.operators.workspace import workspace_of
 from pyaclnn.mock.protocol.status import Status
 
@@ -79,7 +80,7 @@ def _check_arrays(request: Request) -> None:
         word = given.type
         if word in ARRAYS or tensor.ignored:
             continue
-        if word in PAIRED and tensor.written and given.contiguous and given.size % 2 == 0:
+        if word in PAIRED and tensor.written and can_write_pairs(given):
             continue
         text = f"{tensor.c_name} has data type {acl_name(word)}, which the simulated NPU lacks here"
         name = request.operator.c_name

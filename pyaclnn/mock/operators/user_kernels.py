@@ -13,6 +13,13 @@ from pyaclnn.mock.operators.kernel_call import KernelCall, kernel_missing
 from pyaclnn.mock.operators.limits import typed_items
 from pyaclnn.mock.operators.operator import ExecutorKind, Launch, Operator, Plan, RefusalError
 from pyaclnn.mock.operators.outputs import poison_output
+from pyaclnn.mock.operators.pairs import (
+    bytes_of,
+    can_write_pairs,
+    is_paired,
+    paired,
+    read_pairs,
+)
 from pyaclnn.mock.operators.trial import MisfitError, require_fit, try_kernel
 from pyaclnn.mock.protocol.dtypes import data_type_name, type_word
 from pyaclnn.mock.protocol.memory import DeviceMemoryError
@@ -66,7 +73,7 @@ def operator_of_kernel(signature: Signature, kernel: Kernel) -> Operator[Given]:
 
     def check(given: Given, setting: Setting) -> Plan:
         check_arguments(signature, given.values, setting.chip, kernel)
-        _check_arrays(signature.name, given)
+        _check_arrays(signature, given)
         try:
             try_kernel(call, given.values)
         except (ValueError, TypeError, IndexError) as error:
@@ -83,7 +90,8 @@ def _refused(call: KernelCall, given: Given, error: Exception, note: str) -> Pla
     """Return the plan of a call that CANN ends early, although the trial of its kernel failed.
 
     Raises:
-        KernelLimitError: A kernel of this project lacks an argument that may be NULL.
+        KernelLimitError: A kernel of this project lacks an argument that may be NULL, or NumPy does
+            not compute with a data type that the rules of the call list.
         RefusalError: With 161002, for everything else.
     """
     name = call.signature.name
@@ -93,6 +101,9 @@ def _refused(call: KernelCall, given: Given, error: Exception, note: str) -> Pla
     if lacked:
         why = f"its own needs {' and '.join(lacked)}"
         raise KernelLimitError(kernel_missing(name, why)) from error
+    if isinstance(error, TypeError) and call.is_own and call_rules(name) is not None:
+        why = f"its own does not take these arguments ({text_of(error)})"
+        raise KernelLimitError(kernel_missing(name, why)) from error
     raise RefusalError(Status.PARAM_INVALID, f"{name}: {text_of(error)}{note}") from error
 
 
@@ -100,7 +111,11 @@ def _run(call: KernelCall, given: Given, memory: DeviceMemory, note: str) -> Sha
     """Compute a call in device memory; return the shapes of results that are shorter."""
 
     def readable(name: str, tensor: Tensor) -> NDArray[Any]:
-        array: NDArray[Any] = memory.view(name, tensor).view()
+        array: NDArray[Any] = (
+            read_pairs(memory, name, tensor)
+            if is_paired(tensor)
+            else memory.view(name, tensor).view()
+        )
         array.flags.writeable = False
         return array
 
@@ -113,6 +128,9 @@ def _run(call: KernelCall, given: Given, memory: DeviceMemory, note: str) -> Sha
         data = _numbers_of(signature, given, readable) if kernel.trial else ""
         raise DeviceMemoryError(f"{text_of(error)}{data}{note}") from error
     for name, tensor, array in written:
+        if is_paired(tensor):
+            memory.view(name, bytes_of(tensor))[...] = paired(array)
+            continue
         target = memory.view(name, tensor)
         if array.shape != tensor.dims and name.split("[")[0] not in signature.read:
             poison_output(target, [array])
@@ -143,17 +161,22 @@ def _operator(
     )
 
 
-def _check_arrays(name: str, given: Given) -> None:
+def _check_arrays(signature: Signature, given: Given) -> None:
     """Check that the types of arguments have arrays, so that a kernel can compute with them.
 
     Raises:
         KernelLimitError: A type has none.
     """
     for parameter, item in typed_items(given.values):
+        shown = data_type_name(item.data_type)
+        if isinstance(item, Tensor) and is_paired(item):
+            if parameter not in signature.written or can_write_pairs(item):
+                continue
+            why = f"{parameter} has numbers of {shown} with gaps, or half a byte of them"
+            raise KernelLimitError(kernel_missing(signature.name, why))
         if type_word(item.data_type) not in ARRAYS:
-            shown = data_type_name(item.data_type)
             why = f"{parameter} has the data type {shown}, which has no array on the simulated NPU"
-            raise KernelLimitError(kernel_missing(name, why))
+            raise KernelLimitError(kernel_missing(signature.name, why))
 
 
 def _is_idle(name: str, given: Given) -> bool:

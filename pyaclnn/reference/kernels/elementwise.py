@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from pyaclnn.facts.operators.catalogue import catalogue
-from pyaclnn.reference.kernels.kernel import operator
+from pyaclnn.reference.kernels.kernel import KernelLimitError, operator
 from pyaclnn.reference.kernels.promotion import cast, category, floating, promoted, wide
 
 if TYPE_CHECKING:
@@ -52,10 +52,10 @@ def add(self: Array, other: Any, alpha: Any) -> Array:
 
 @operator("aclnnSub", "aclnnSubs", "aclnnInplaceSub", "aclnnInplaceSubs")
 def sub(self: Array, other: Any, alpha: Any) -> Array:
-    """``self - alpha * other``."""
+    """``self - alpha * other``; CANN lists BOOL, and does not state the difference of two."""
     dtype = promoted(self, other)
     if category(dtype) == "b":
-        raise ValueError("tensors of bool cannot be subtracted")
+        raise KernelLimitError("aclnnSub has no kernel for BOOL alone on the simulated NPU")
     return _combined(lambda a, b: a - _scaled(alpha, b, dtype), self, other)
 
 
@@ -114,12 +114,12 @@ def addcmul(self: Array, tensor1: Array, tensor2: Array, value: Any) -> Array:
 
 @operator("aclnnAddcdiv", "aclnnInplaceAddcdiv")
 def addcdiv(self: Array, tensor1: Array, tensor2: Array, value: Any) -> Array:
-    """``self + value * tensor1 / tensor2``; integers alone are refused, as PyTorch refuses them.
+    """``self + value * tensor1 / tensor2``.
 
     CANN lists INT64, and states neither the order nor the rounding of the division.
     """
     if category(promoted(self, tensor1, tensor2)) in "bi":
-        raise ValueError("self, tensor1 and tensor2 are of integers, which are not divided here")
+        raise KernelLimitError("aclnnAddcdiv has no kernel for integers on the simulated NPU")
     return _combined(lambda x, a, b, v: x + v * a / b, self, tensor1, tensor2, value)
 
 

@@ -15,6 +15,8 @@ import numpy as np
 from pyaclnn.facts.operators.limits import CATEGORIES, category_of
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from numpy.typing import NDArray
 
 __all__ = [
@@ -34,6 +36,11 @@ __all__ = [
 
 BFLOAT16 = np.dtype(ml_dtypes.bfloat16)
 _HALF = (np.dtype(np.float16), BFLOAT16)
+_WIDE: Mapping[np.dtype[Any], np.dtype[Any]] = {
+    **dict.fromkeys((*_HALF, np.dtype(ml_dtypes.float4_e2m1fn)), np.dtype(np.float32)),
+    np.dtype(ml_dtypes.int4): np.dtype(np.int8),
+}
+"""Types that are computed in another one."""
 _UNSIGNED = tuple(np.dtype(name) for name in ("uint16", "uint32", "uint64"))
 
 
@@ -110,7 +117,7 @@ def wide(value: Any, dtype: np.dtype[Any] | None = None) -> Any:
     array = np.asarray(value)
     wanted = array.dtype if dtype is None else dtype
     _require_castable(array.dtype, wanted, "an operand")
-    return array.astype(np.dtype(np.float32) if wanted in _HALF else wanted, copy=False)
+    return array.astype(_WIDE.get(wanted, wanted), copy=False)
 
 
 def cast(result: Any, dtype: np.dtype[Any]) -> NDArray[Any]:

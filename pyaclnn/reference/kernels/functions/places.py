@@ -47,8 +47,9 @@ def padded(x: Array, widths: Sequence[int], mode: str) -> Array:
 def gradient_of_copy(gradient: Array, x: Array, copy: Callable[[Array], Array]) -> Array:
     """The gradient of a function that only copies elements, by its argument."""
     origins = copy(np.arange(x.size).reshape(x.shape))
-    sums = np.bincount(origins.ravel(), gradient.ravel(), x.size)
-    return sums.reshape(x.shape)
+    parts = (gradient.real, gradient.imag) if gradient.dtype.kind == "c" else (gradient,)
+    sums = [np.bincount(origins.ravel(), part.ravel(), x.size).reshape(x.shape) for part in parts]
+    return sums[0] if len(sums) == 1 else sums[0] + 1j * sums[1]
 
 
 def written(x: Array, places: Any, values: Any, function: Any = None) -> Array:

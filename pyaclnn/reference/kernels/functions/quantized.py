@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Quantization to and from integers of 8 and 4 bits, and products of quantized matrices."""
+"""Quantization to and from numbers of 8 and 4 bits, and products of quantized matrices."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from pyaclnn.reference.kernels.functions.attention import without
+from pyaclnn.reference.arithmetic.quantization import FLOAT8, MOST, integers, packed
 from pyaclnn.reference.kernels.functions.basic import sigmoid
 from pyaclnn.reference.kernels.functions.routing import groups_of_rows
 
@@ -23,6 +23,7 @@ __all__ = [
     "quantized",
     "scale_of",
     "turned",
+    "whole",
 ]
 
 Array = Any
@@ -30,24 +31,50 @@ _ROUND = {"round": np.rint, "floor": np.floor, "ceil": np.ceil, "trunc": np.trun
 
 
 def quantized(values: Array, results: Array, mode: str = "round", widest: int = 1) -> Array:
-    """Real numbers rounded and clipped to the integers of a result, of few bytes."""
-    if results.dtype.kind not in "iu" or results.dtype.itemsize > widest:
+    """Real numbers rounded and clipped to the type of a result.
+
+    Integers of up to ``widest`` bytes are plain ones; others of int32 hold eight of 4 bits.
+    """
+    if results.dtype.kind in "iu" and results.dtype.itemsize <= widest:
+        limits = np.iinfo(results.dtype)
+        whole_numbers = _ROUND[mode or "round"](values)
+        return np.clip(whole_numbers, limits.min, limits.max).astype(results.dtype)
+    if results.dtype not in MOST:
         raise NotImplementedError(f"a result of {results.dtype} is not computed")
-    limits = np.iinfo(results.dtype)
-    return np.clip(_ROUND[mode or "round"](values), limits.min, limits.max).astype(results.dtype)
+    rounded = values if results.dtype in FLOAT8 else _ROUND[mode or "round"](values)
+    return integers(rounded, results.dtype)
 
 
 def dynamic(x: Array, results: Array, offset: Array = None) -> tuple[Array, Array, Array]:
-    """Rows in int8 with a scale each, and an offset each if there is a tensor for it."""
+    """Rows in int8, int4 or float8 with a scale each, and an offset if there is a tensor for it."""
+    if results.dtype not in MOST:
+        raise NotImplementedError(f"a result of {results.dtype} is not computed")
+    most = MOST[results.dtype]
     top, low = x.max(-1, keepdims=True), x.min(-1, keepdims=True)
     if offset is None:
-        scale = np.maximum(np.abs(top), np.abs(low)) / 127
+        scale = np.maximum(np.abs(top), np.abs(low)) / most
         places = np.zeros_like(scale)
     else:
-        scale = (top - low) / 255
-        places = 127 - top / np.where(scale == 0, 1, scale)
+        scale = (top - low) / (2 * most + (results.dtype not in FLOAT8))
+        places = most - top / np.where(scale == 0, 1, scale)
     y = quantized(x / np.where(scale == 0, 1, scale) + places, results)
     return y, scale[..., 0], None if offset is None else places[..., 0]
+
+
+def whole(x: Array, length: int | None = None) -> Array:
+    """The numbers of 4 bits that int32 packs, by eights along the last axis; others as they are.
+
+    Args:
+        x: The numbers.
+        length: The length of the first axis, if that may be the packed one.
+    """
+    if x.dtype != np.int32:
+        return x
+    numbers = np.bitwise_and(x[..., None] >> (4 * np.arange(8, dtype=np.int32)), 15)
+    numbers = ((numbers ^ 8) - 8).astype(np.int8)  # bit 3 is the sign
+    if length is not None and x.shape[0] != length:
+        return np.swapaxes(numbers, 1, 2).reshape(-1, x.shape[1])
+    return numbers.reshape(*x.shape[:-1], -1)
 
 
 def packed_scale(scale: Array, offset: Array = None) -> Array:
@@ -128,8 +155,8 @@ def fake_quantized(
 
 
 def packed_nibbles(x: Array, results: Array) -> Array:
-    """Eight integers of 4 bits an element of int32, the first one lowest."""
-    without(INT4=None if results.dtype == np.int32 else "a result of INT4")
-    nibbles = (x & 15).astype(np.uint32).reshape(*x.shape[:-1], -1, 8)
-    shifted = nibbles << (4 * np.arange(8, dtype=np.uint32))
-    return np.bitwise_or.reduce(shifted, -1).astype(np.uint32).view(np.int32)
+    """Integers of 4 bits, or eight of them an element of int32, the first one lowest."""
+    if x.dtype != np.int32 or results.dtype.name not in {"int4", "int32"}:
+        raise NotImplementedError(f"{results.dtype} of {x.dtype} is not computed")
+    numbers = x.astype(np.int8)
+    return packed(numbers) if results.dtype == np.int32 else numbers.astype(results.dtype)

@@ -117,7 +117,10 @@ def given_results(operator: Operator, out: object, wants: Mapping[str, bool]) ->
         length = f" of {len(out)}" if isinstance(out, (tuple, list)) else ""
         expected = f"a tuple of {len(names)}, arrays or None: {', '.join(names)}"
         given = f"{with_article(type(out).__name__)}{length}"
-        raise InvalidArgumentError.of(operator.name, "out", given, expected)
+        hint = None
+        if isinstance(out, (np.ndarray, DeviceArray)):
+            hint = f"write out=(array{', None' * (len(names) - 1)}) for {names[0]} alone."
+        raise InvalidArgumentError.of(operator.name, "out", given, expected, hint)
     entries = {f"out: {name}": entry for name, entry in zip(names, out, strict=True)}
     for (name, entry), wanted in zip(entries.items(), wants.values(), strict=True):
         if entry is not None and not wanted:

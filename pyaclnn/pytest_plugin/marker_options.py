@@ -67,6 +67,8 @@ def marker_options(markers: Iterable[pytest.Mark]) -> MarkerOptions:
 
 
 def _near(word: object) -> str:
+    if text_of(word) in ("fault", "faults"):
+        return "; the fixture npu_faults injects faults"
     near = nearest(text_of(word), MarkerOptions._fields)
     return f"; did you mean {near[0]}=?" if near else ""
 

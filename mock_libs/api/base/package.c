@@ -120,7 +120,7 @@ static aclnnStatus add_object(const void *executor, enum mock_role role, char ki
                               const void *object, size_t index)
 {
     const struct mock_part part = {
-        .role = role, .index = index_of(index), .kind = kind, .handle = object};
+        .role = role, .index = index_of(index), .kind = kind, .value.pointer = object};
     return add(executor, &part);
 }
 
@@ -168,25 +168,25 @@ static bool read_value(struct mock_part *part, const void *value, size_t length,
         part->kind = 'b';
         if (length == sizeof truth) {
             memcpy(&truth, value, sizeof truth);
-            part->integer = truth;
+            part->value.bits = truth;
         }
         return length == sizeof truth;
     case kNnopbaseFloat:
         part->kind = 'd';
         if (length == sizeof real) {
             memcpy(&real, value, sizeof real);
-            part->real = (double)real;
+            part->value.real = (double)real;
         }
         return length == sizeof real;
     case kNnopbaseInt:
         part->kind = 'q';
-        if (length == sizeof part->integer) {
-            memcpy(&part->integer, value, sizeof part->integer);
+        if (length == sizeof part->value.bits) {
+            memcpy(&part->value.bits, value, sizeof part->value.bits);
         }
-        return length == sizeof part->integer;
+        return length == sizeof part->value.bits;
     case kNnopbaseString:
         part->kind = 's';
-        part->text = value;
+        part->value.pointer = value;
         return memchr(value, '\0', length) != NULL;
     }
     return false;

@@ -37,52 +37,46 @@ static HcclResult queue(struct mock_exchange_part part, enum share sends, enum s
     return mock_submit_collective(comm, &part, 1, stream);
 }
 
+static struct mock_exchange_part part_of(const char *operation, HcclDataType data_type,
+                                         uint64_t count, const void *send, void *receive)
+{
+    return (struct mock_exchange_part){.operation = operation,
+                                       .data_type = data_type,
+                                       .count = count,
+                                       .send = send,
+                                       .receive = receive};
+}
+
 HcclResult HcclAllReduce(void *sendBuf, void *recvBuf, uint64_t count, HcclDataType dataType,
                          HcclReduceOp op, HcclComm comm, aclrtStream stream)
 {
-    const struct mock_exchange_part part = {.operation = "AllReduce",
-                                            .data_type = dataType,
-                                            .reduction = op,
-                                            .count = count,
-                                            .send = sendBuf,
-                                            .receive = recvBuf};
+    struct mock_exchange_part part = part_of("AllReduce", dataType, count, sendBuf, recvBuf);
+    part.reduction = op;
     return queue(part, OWN, OWN, comm, stream);
 }
 
 HcclResult HcclReduce(void *sendBuf, void *recvBuf, uint64_t count, HcclDataType dataType,
                       HcclReduceOp op, uint32_t root, HcclComm comm, aclrtStream stream)
 {
-    const struct mock_exchange_part part = {.operation = "Reduce",
-                                            .data_type = dataType,
-                                            .reduction = op,
-                                            .peer = root,
-                                            .count = count,
-                                            .send = sendBuf,
-                                            .receive = recvBuf};
+    struct mock_exchange_part part = part_of("Reduce", dataType, count, sendBuf, recvBuf);
+    part.reduction = op;
+    part.peer = root;
     return queue(part, OWN, OWN_OF_ROOT, comm, stream);
 }
 
 HcclResult HcclBroadcast(void *buf, uint64_t count, HcclDataType dataType, uint32_t root,
                          HcclComm comm, aclrtStream stream)
 {
-    const struct mock_exchange_part part = {.operation = "Broadcast",
-                                            .data_type = dataType,
-                                            .peer = root,
-                                            .count = count,
-                                            .send = buf,
-                                            .receive = buf};
+    struct mock_exchange_part part = part_of("Broadcast", dataType, count, buf, buf);
+    part.peer = root;
     return queue(part, OWN_OF_ROOT, OWN_OF_OTHERS, comm, stream);
 }
 
 HcclResult HcclScatter(void *sendBuf, void *recvBuf, uint64_t recvCount, HcclDataType dataType,
                        uint32_t root, HcclComm comm, aclrtStream stream)
 {
-    const struct mock_exchange_part part = {.operation = "Scatter",
-                                            .data_type = dataType,
-                                            .peer = root,
-                                            .count = recvCount,
-                                            .send = sendBuf,
-                                            .receive = recvBuf};
+    struct mock_exchange_part part = part_of("Scatter", dataType, recvCount, sendBuf, recvBuf);
+    part.peer = root;
     return queue(part, ALL_OF_ROOT, OWN, comm, stream);
 }
 
@@ -90,23 +84,17 @@ HcclResult HcclReduceScatter(void *sendBuf, void *recvBuf, uint64_t recvCount,
                              HcclDataType dataType, HcclReduceOp op, HcclComm comm,
                              aclrtStream stream)
 {
-    const struct mock_exchange_part part = {.operation = "ReduceScatter",
-                                            .data_type = dataType,
-                                            .reduction = op,
-                                            .count = recvCount,
-                                            .send = sendBuf,
-                                            .receive = recvBuf};
+    struct mock_exchange_part part =
+        part_of("ReduceScatter", dataType, recvCount, sendBuf, recvBuf);
+    part.reduction = op;
     return queue(part, ALL, OWN, comm, stream);
 }
 
 HcclResult HcclAllGather(void *sendBuf, void *recvBuf, uint64_t sendCount, HcclDataType dataType,
                          HcclComm comm, aclrtStream stream)
 {
-    const struct mock_exchange_part part = {.operation = "AllGather",
-                                            .data_type = dataType,
-                                            .count = sendCount,
-                                            .send = sendBuf,
-                                            .receive = recvBuf};
+    const struct mock_exchange_part part =
+        part_of("AllGather", dataType, sendCount, sendBuf, recvBuf);
     return queue(part, OWN, ALL, comm, stream);
 }
 
@@ -121,11 +109,8 @@ HcclResult HcclAlltoAll(const void *sendBuf, uint64_t sendCount, HcclDataType se
                         const void *recvBuf, uint64_t recvCount, HcclDataType recvType,
                         HcclComm comm, aclrtStream stream)
 {
-    const struct mock_exchange_part part = {.operation = "AlltoAll",
-                                            .data_type = sendType,
-                                            .count = sendCount,
-                                            .send = sendBuf,
-                                            .receive = (void *)(uintptr_t)recvBuf};
+    const struct mock_exchange_part part =
+        part_of("AlltoAll", sendType, sendCount, sendBuf, (void *)(uintptr_t)recvBuf);
     if (sendType != recvType || sendCount != recvCount) {
         return differ(part.operation, sendType != recvType ? "the types" : "the counts");
     }
@@ -196,10 +181,8 @@ HcclResult HcclAlltoAllV(const void *sendBuf, const void *sendCounts, const void
                          aclrtStream stream)
 {
     const void *const lists[] = {sendCounts, sdispls, recvCounts, rdispls};
-    const struct mock_exchange_part part = {.operation = "AlltoAllV",
-                                            .data_type = sendType,
-                                            .send = sendBuf,
-                                            .receive = (void *)(uintptr_t)recvBuf};
+    const struct mock_exchange_part part =
+        part_of("AlltoAllV", sendType, 0, sendBuf, (void *)(uintptr_t)recvBuf);
     if (sendType != recvType) {
         return differ(part.operation, "the types");
     }
@@ -211,11 +194,8 @@ HcclResult HcclAllGatherV(void *sendBuf, uint64_t sendCount, void *recvBuf, cons
                           aclrtStream stream)
 {
     const void *const lists[] = {recvCounts, recvDispls};
-    const struct mock_exchange_part part = {.operation = "AllGatherV",
-                                            .data_type = dataType,
-                                            .count = sendCount,
-                                            .send = sendBuf,
-                                            .receive = recvBuf};
+    const struct mock_exchange_part part =
+        part_of("AllGatherV", dataType, sendCount, sendBuf, recvBuf);
     return queue_lists(part, lists, RECEIVED, comm, stream);
 }
 
@@ -224,11 +204,8 @@ HcclResult HcclReduceScatterV(void *sendBuf, const void *sendCounts, const void 
                               HcclReduceOp op, HcclComm comm, aclrtStream stream)
 {
     const void *const lists[] = {sendCounts, sendDispls};
-    const struct mock_exchange_part part = {.operation = "ReduceScatterV",
-                                            .data_type = dataType,
-                                            .reduction = op,
-                                            .count = recvCount,
-                                            .send = sendBuf,
-                                            .receive = recvBuf};
+    struct mock_exchange_part part =
+        part_of("ReduceScatterV", dataType, recvCount, sendBuf, recvBuf);
+    part.reduction = op;
     return queue_lists(part, lists, SENT, comm, stream);
 }

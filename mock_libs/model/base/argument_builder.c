@@ -79,8 +79,10 @@ bool mock_builder_add(struct assembly *assembly, const struct mock_part *part)
     added = added == NULL ? &assembly->parts[assembly->count++] : added;
     *added = *part;
     added->name = number(part->role, part->index);
-    added->text = part->text == NULL ? NULL : mock_intern(part->text);
-    return added->name != NULL && (added->text != NULL || part->text == NULL);
+    if (part->kind == 's') {
+        added->value.pointer = mock_intern(part->value.pointer);
+    }
+    return added->name != NULL && (part->kind != 's' || added->value.pointer != NULL);
 }
 
 bool mock_builder_name(struct assembly *assembly, enum mock_role role, uint32_t index,
@@ -106,32 +108,6 @@ static const struct mock_part *find_same_name(const struct assembly *assembly, e
     return NULL;
 }
 
-static void send(struct mock_call *call, const char *name, const struct mock_part *part)
-{
-    switch (part->kind) {
-    case 't':
-        mock_call_tensor(call, name, part->handle);
-        break;
-    case 'T':
-        mock_call_tensor_list(call, name, part->handle);
-        break;
-    case 'I':
-        mock_call_int_array(call, name, part->handle);
-        break;
-    case 'b':
-        mock_call_bool(call, name, part->integer != 0);
-        break;
-    case 'd':
-        mock_call_double(call, name, part->real);
-        break;
-    case 's':
-        mock_call_string(call, name, part->text);
-        break;
-    default:
-        mock_call_int(call, name, part->integer);
-    }
-}
-
 /* Distinguish an input and an output of one name, or joins them. */
 static void send_part(const struct assembly *assembly, struct mock_call *call,
                       const struct mock_part *part)
@@ -139,12 +115,12 @@ static void send_part(const struct assembly *assembly, struct mock_call *call,
     const enum mock_role opposite = part->role == MOCK_INPUT ? MOCK_OUTPUT : MOCK_INPUT;
     const struct mock_part *other =
         part->role == MOCK_ATTRIBUTE ? NULL : find_same_name(assembly, opposite, part->name);
-    const bool same = other != NULL && other->handle == part->handle;
+    const bool same = other != NULL && other->value.pointer == part->value.pointer;
     if (same && part->role == MOCK_OUTPUT) {
         return;
     }
     if (other == NULL || (part->role == MOCK_INPUT && !same)) {
-        send(call, part->name, part);
+        mock_word_send(call, part->kind, part->name, part->value);
         return;
     }
     char name[256];
@@ -154,7 +130,7 @@ static void send_part(const struct assembly *assembly, struct mock_call *call,
         call->no_memory = true;
         return;
     }
-    send(call, lasting, part);
+    mock_word_send(call, part->kind, lasting, part->value);
 }
 
 void mock_builder_send(const struct assembly *assembly, struct mock_call *call)

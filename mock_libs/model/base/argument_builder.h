@@ -2,7 +2,7 @@
 /* The arguments of an operator of a package, which come one by one. The lock is held. */
 #pragma once
 
-#include "call.h"
+#include "words.h"
 
 /* Parameters of a role: the highest index. */
 enum { MOCK_MAX_PARTS = 255 };
@@ -14,10 +14,7 @@ struct mock_part {
     enum mock_role role;
     uint32_t index; /* among those of its role */
     char kind;      /* t, T: a tensor, a list of them; I: integers; b, d, q, s: a value */
-    const void *handle;
-    const char *text;
-    double real;
-    int64_t integer;
+    union mock_word value;
     const char *name; /* as long as the process lives */
 };
 

@@ -66,7 +66,7 @@ void mock_words_read(const struct mock_registers *registers, const char *kinds,
     }
 }
 
-static void send(struct mock_call *call, char kind, const char *name, union mock_word word)
+void mock_word_send(struct mock_call *call, char kind, const char *name, union mock_word word)
 {
     switch (kind) {
     case 't':
@@ -112,7 +112,7 @@ void mock_words_send(struct mock_call *call, const char *kinds, const char *name
                      const union mock_word *words)
 {
     for (; *kinds != '\0'; kinds++) {
-        send(call, *kinds, names, *words++);
+        mock_word_send(call, *kinds, names, *words++);
         names += strlen(names) + 1;
     }
 }

@@ -49,6 +49,8 @@ struct mock_registers {
  * them that all operators have: words is that much longer. */
 void mock_words_read(const struct mock_registers *registers, const char *kinds,
                      union mock_word *words);
+/* Add one of a kind to a message. */
+void mock_word_send(struct mock_call *call, char kind, const char *name, union mock_word word);
 /* Add them to a message; `names` are the parameters' names, each with its NUL. */
 void mock_words_send(struct mock_call *call, const char *kinds, const char *names,
                      const union mock_word *words);

@@ -215,6 +215,31 @@ def test_an_error_of_the_data_is_named_by_every_later_error() -> None:
     assert "[kernel-failed] a kernel fails on the data that it was given" in done.stderr
 
 
+_OF_PYTORCH_ALONE = """
+import torch, torch_npu
+try:
+    print(torch.allclose(torch.erfinv(torch.tensor(0.5).npu()).cpu(), torch.tensor(0.4769363)))
+except RuntimeError as error:
+    print("PYACLNN_MOCK_KERNELS=torch" in str(error), "def kernel(self)" in str(error), "refused")
+"""
+
+
+@pytest.mark.usefixtures("torch_npu")
+@pytest.mark.parametrize(
+    ("kernels", "printed"), [("", "\nTrue\n"), ("numpy", "True True refused\n")]
+)
+def test_pytorch_computes_for_programs_that_import_it(kernels: str, printed: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", _OF_PYTORCH_ALONE],
+        env=settings(PYACLNN_MOCK_KERNELS=kernels),
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+        check=False,
+    )
+    assert done.stdout.endswith(printed), done.stderr
+
+
 _WITHOUT_A_KERNEL = """
 import torch, torch_npu
 torch.npu.config.allow_internal_format = True

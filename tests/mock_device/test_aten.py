@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import sys
+import textwrap
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -258,7 +259,21 @@ def test_without_pytorch_an_operator_says_so(bench: Bench, monkeypatch: pytest.M
     monkeypatch.setenv(KERNELS, "torch")
     reply = bench.check("aclnnErfinv", {"self": X, "out": X})
     assert reply.status == 999001
-    assert f"{KERNELS} asks for those of PyTorch, which {sys.executable} has not" in reply.text
+    assert f"PyTorch would compute it, which {sys.executable} has not" in reply.text
+
+
+def test_without_a_kernel_the_error_shows_one(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(KERNELS, "numpy")
+    reply = bench.check("aclnnErfinv", {"self": X, "out": X})
+    assert reply.status == 999001
+    assert f"A program that imports torch, or {KERNELS}=torch: " in reply.text
+    shown = textwrap.dedent(reply.text.partition("\n")[2].rpartition("\n")[0])
+    marked: dict[str, Any] = {}
+    exec(shown.replace("return out", "return self"), marked)  # noqa: S102
+    assert marked["kernel"](self=7) == 7
+    assert marked["kernel"].__aclnn__[0].name == "aclnnErfinv"
 
 
 def test_a_name_that_nobody_knows_is_refused(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:

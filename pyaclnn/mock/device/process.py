@@ -130,7 +130,7 @@ class Server:
                 f"speaks {PROTOCOL_VERSION}: both must come from one installation"
             )
         _require_chip(hello.soc_name)
-        choice("PYACLNN_MOCK_KERNELS", "torch")
+        choice("PYACLNN_MOCK_KERNELS", "torch", "numpy")
         faults = os.environ.get("PYACLNN_MOCK_FAULTS")
         if faults:
             from pyaclnn.mock.protocol.fault_functions import require_functions  # noqa: PLC0415  # few name faults

@@ -3,12 +3,14 @@
 
 from __future__ import annotations
 
+from keyword import iskeyword
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from pyaclnn.base.errors import text_of
 from pyaclnn.facts.operators.call_rules import call_rules
+from pyaclnn.facts.operators.catalogue import catalogue
 from pyaclnn.facts.operators.limits import CATEGORIES, category_of
 from pyaclnn.facts.operators.types import PAIRED
 from pyaclnn.mock.operators.kernel_files import VARIABLE
@@ -211,14 +213,27 @@ def kernel_missing(name: str, why: str) -> str:
     """
     found = implementation(name)
     known = found is not None and found.strength is Strength.ATEN
-    aten = f"; or {KERNELS}=torch: {CAUTION}" if known and not why else ""
+    aten = f" A program that imports torch, or {KERNELS}=torch: {CAUTION}."
     return (
-        f"EZ9999: the simulated NPU has {name}, but no kernel for it{why and f': {why}'}. Give it "
-        f"one: a NumPy function of its C parameters' names under "
-        f'@pyaclnn.mock.operator("{name}"), in a file that {VARIABLE} names; or a package of '
-        "pyaclnn.ascendc.package.build_package, in a folder that ASCEND_CUSTOM_OPP_PATH names"
-        f"{aten}"
+        f"EZ9999: the simulated NPU has {name}, but no kernel for it{why and f': {why}'}."
+        f"{aten if known and not why else ''} Give it one: a file that {VARIABLE} names, with\n"
+        f"{_example(name)}\n"
+        "or a package of pyaclnn.ascendc.package.build_package, in a folder that "
+        "ASCEND_CUSTOM_OPP_PATH names."
     )
+
+
+def _example(name: str) -> str:
+    """Return the outline of a kernel, with the parameters and results of its operator."""
+    listed = catalogue()[name].parameters if name in catalogue() else ()
+    read = [f"{p.name}_" if iskeyword(p.name) else p.name for p in listed if p.read]
+    written = ", ".join(p.name for p in listed if p.written)
+    return f"""\
+    import numpy as np, pyaclnn.mock
+    @pyaclnn.mock.operator("{name}")
+    def kernel({", ".join(read)}):  # arrays of NumPy; leave out what is not needed
+        ...
+        return {written or "..."}"""
 
 
 def zeros(_name: str, tensor: Tensor) -> NDArray[Any]:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Operators without a description: by their kernels, or by their signatures alone.
 
-PyTorch's kernels come last, if they are asked for.
+PyTorch's kernels come last, if the program or the environment asks for them.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from pyaclnn.facts.operators.catalogue import catalogue
 from pyaclnn.mock.operators.arguments import signature_of
 from pyaclnn.mock.operators.user_kernels import operator_of_kernel, operator_without_kernel
 from pyaclnn.reference import Strength, implementation
-from pyaclnn.reference.kernels.aten import KERNELS, is_asked_for
+from pyaclnn.reference.kernels.aten import is_asked_for
 
 if TYPE_CHECKING:
     from pyaclnn.mock.operators.operator import Operator
@@ -42,8 +42,7 @@ def find_undescribed(call: Call, kernel: Kernel | None) -> Operator[Any] | None:
         try:
             kernel = found.kernel
         except ImportError as error:
-            reason = f"{sys.executable} has not ({text_of(error)})"
-            why = f"{KERNELS} asks for those of PyTorch, which {reason}"
+            why = f"PyTorch would compute it, which {sys.executable} has not ({text_of(error)})"
     types = () if name in catalogue() else tuple((n, type(v)) for n, v in call.arguments.items())
     return _make(name, kernel, why, types)
 
@@ -54,7 +53,7 @@ def _is_used(found: Implementation | None) -> TypeGuard[Implementation]:
     A definition does not: a described operator that comes here is not in the release.
     """
     strength = None if found is None else found.strength
-    return strength is Strength.KERNEL or (is_asked_for() and strength is Strength.ATEN)
+    return strength is Strength.KERNEL or (strength is Strength.ATEN and is_asked_for())
 
 
 @functools.lru_cache(maxsize=4096)

@@ -1,15 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""PyTorch's CPU kernels as kernels of the simulated NPU, for programs that ask for them.
+"""PyTorch's CPU kernels as kernels of the simulated NPU, for programs with PyTorch.
 
-``PYACLNN_MOCK_KERNELS=torch`` does, for operators of which the simulated NPU has no kernel itself
-and PyTorch is known to have one. `aten.txt` says which, and what they are there. PyTorch may differ
-from CANN in how it promotes data types, in defaults and in rounding, which is said wherever such a
-kernel speaks. It is imported with the first operator that needs it, into the device process alone.
+They serve operators of which the simulated NPU has no kernel itself and PyTorch is known to have
+one, if the program has imported PyTorch; ``PYACLNN_MOCK_KERNELS`` decides otherwise. `aten.txt` has
+the expressions. PyTorch may differ from CANN in how it promotes data types, in defaults and in
+rounding, which messages of such a kernel mention. The device process imports it with the first
+operator that needs it.
 """
 
 from __future__ import annotations
 
 import functools
+import os
 import re
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
@@ -29,10 +31,12 @@ if TYPE_CHECKING:
 
     from pyaclnn.reference.kernels.rows import Row
 
-__all__ = ["CAUTION", "KERNELS", "aten_calls", "aten_kernel", "is_asked_for"]
+__all__ = ["CAUTION", "KERNELS", "SOURCES", "aten_calls", "aten_kernel", "is_asked_for"]
 
 KERNELS: Final = "PYACLNN_MOCK_KERNELS"
-"""The environment variable that asks for them."""
+"""The environment variable that asks for them, or for none of them."""
+SOURCES: Final = ("torch", "numpy")
+"""Its values."""
 CAUTION: Final = "computed by PyTorch, which may differ from CANN in data types and defaults"
 """The note that accompanies them."""
 _LIMIT: Final = re.compile(r"not (implemented for|supported)|dtype|(data|scalar) type|but got \w+$")
@@ -42,12 +46,25 @@ _SMALL: Final = 4
 
 
 def is_asked_for() -> bool:
-    """Report whether the environment asks for PyTorch's kernels.
+    """Report whether the device process uses PyTorch's kernels.
+
+    The environment decides; without the variable, they are used once the program that started this
+    process has loaded PyTorch.
 
     Raises:
-        InvalidArgumentError: It asks for something else.
+        InvalidArgumentError: The environment asks for something else.
     """
-    return choice(KERNELS, "torch") == "torch"
+    asked = choice(KERNELS, *SOURCES)
+    return asked == "torch" if asked else _is_loaded_by(os.getppid())
+
+
+def _is_loaded_by(process: int) -> bool:
+    """Report whether a process has mapped PyTorch's library."""
+    try:
+        with open(f"/proc/{process}/maps", "rb") as maps:  # noqa: PTH123  # pathlib is dear
+            return b"/libtorch_cpu.so" in maps.read()
+    except OSError:  # it has ended, or belongs to somebody else
+        return False
 
 
 def aten_calls() -> Mapping[str, Row]:

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "ascendc/fault.h"
+#include "ascendc/language.h"
 #include "ascendc/position.h"
 
 namespace AscendC::emulation {
@@ -100,7 +101,7 @@ struct Region {
     uint8_t *data;
     size_t size;
     const char *dtype;            /* a TypeName, or "" if the host did not set it */
-    std::vector<uint32_t> writer; /* per byte: the block that wrote it + 1; empty: one block */
+    std::vector<uint32_t> writer; /* per byte: the block that wrote it + 1; empty: none did */
 };
 
 constexpr uint32_t AtomicWriter = 0xFFFFFFFFU;
@@ -112,6 +113,8 @@ class Core {
     {
         unified.Resize(chip.unified_buffer);
         CurrentSlot() = this;
+        block_idx = block;
+        block_num = blocks;
     }
     Core(const Core &) = delete;
     Core &operator=(const Core &) = delete;

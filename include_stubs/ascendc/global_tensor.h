@@ -94,6 +94,9 @@ template <typename T> class GlobalTensor {
         const uint64_t begin = Extent(call, name, first, count);
         const auto &core = emulation::Core::Current();
         const uint32_t mark = atomic ? emulation::AtomicWriter : core.block + 1;
+        if (core.blocks > 1 && region_->writer.empty()) {
+            region_->writer.resize(region_->size);
+        }
         for (uint64_t i = begin; i < begin + count && !region_->writer.empty(); i++) {
             const uint32_t writer = region_->writer[i];
             if (writer != 0 && writer != mark) {

@@ -177,8 +177,7 @@ inline int Main(int count, char **words, const Entry *entries, uint32_t entry_co
             return 2;
         }
         addresses[i] = data;
-        regions.push_back({argument.name, data, argument.size, argument.dtype,
-                           std::vector<uint32_t>(request.blocks > 1 ? argument.size : 0)});
+        regions.push_back({argument.name, data, argument.size, argument.dtype, {}});
     }
 #ifndef PYACLNN_SANITIZE
     CatchCrashes();

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["FAULTY", "TYPES", "UNUSABLE", "run"]
+__all__ = ["FAULTY", "TYPES", "UNUSABLE", "compile_program", "run"]
 
 FAULTY = 1
 """Exit status: the kernel ran and broke a rule."""
@@ -78,6 +78,22 @@ def run(options: argparse.Namespace) -> int:
                 return UNUSABLE
             sys.stdout.write(f"{path}: {value.dtype} {list(value.shape)}\n")
     return 0
+
+
+def compile_program(options: argparse.Namespace) -> int:
+    """Compile a program with launches of kernels; the exit status."""
+    from pyaclnn.ascendc import compiler  # noqa: PLC0415  # as in run
+
+    if not options.words:
+        options.parser.error("a source is missing")
+    try:
+        if options.headers is not None:
+            compiler.write_launch_headers(map(Path, options.words), options.headers)
+            return 0
+        return compiler.compile_program(options.words, soc=options.soc, binary=options.binary)
+    except (OSError, ValueError) as error:
+        sys.stderr.write(f"pyaclnn ascendc compile: {text_of(error)}\n")
+        return UNUSABLE
 
 
 def _load(text: str) -> NDArray[Any]:

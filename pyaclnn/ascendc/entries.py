@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-__all__ = ["SCALARS", "KernelEntry", "KernelParameter", "find_entries"]
+__all__ = ["NO_CODE", "SCALARS", "KernelEntry", "KernelParameter", "find_entries"]
 
 SCALARS = {
     "bool": np.dtype(np.bool_),
@@ -24,12 +24,12 @@ SCALARS = {
 }
 """Types of parameters that are passed by value."""
 
-# A comment, a string, a character: what may look like code and is none.
-_NO_CODE = re.compile(
+NO_CODE = re.compile(
     r"""//(?:\\\n|[^\n])* | /\*.*?\*/ | R"(\w*)\(.*?\)\1" | "(?:\\.|[^"\\\n])*" """
     r"""| (?<!\w)'(?:\\.|[^'\\\n])*'""",
     re.DOTALL | re.VERBOSE,
 )
+"""A comment, a string or a character, which may look like code."""
 _ENTRY = re.compile(
     r"(?:__global__\s+__aicore__|__aicore__\s+__global__)\s+(?:inline\s+)?void\s+(?P<name>\w+)\s*"
     r"\((?P<parameters>[^()]*)\)\s*(?P<after>[{;])"
@@ -72,7 +72,7 @@ def find_entries(source: str) -> tuple[KernelEntry, ...]:
     Raises:
         ValueError: A parameter is of a type that a launch cannot pass.
     """
-    code = _NO_CODE.sub(_blank, source)
+    code = NO_CODE.sub(_blank, source)
     return tuple(
         KernelEntry(match["name"], tuple(_parameters(match["name"], match["parameters"])))
         for match in _ENTRY.finditer(code)

@@ -29,7 +29,7 @@ runtime aclrt_impl, acl_tdt_queue and acl_tdt_channel; ge acl_model."""
 # The number in place of a status says that there is nothing.
 NO_STATUS = {
     f"aclrtGet{what}FromExceptionInfo" for what in ("TaskId", "StreamId", "ThreadId", "DeviceId")
-} | {"aclrtGetErrorCodeFromExceptionInfo", "acltdtGetQueueRouteNum"}
+} | {"aclrtGetErrorCodeFromExceptionInfo", "acltdtGetQueueRouteNum", "aclrtCreateBinary"}
 # Nothing to copy or to fill needs no memory, so that the function itself looks.
 BY_ITSELF = {
     *("aclrtMemcpy", "aclrtMemcpyAsync", "aclrtMemcpyAsyncWithCondition"),

@@ -24,9 +24,7 @@ if TYPE_CHECKING:
 
 _GRAPH = """
 aclmdlFinalizeDump aclmdlInitDump aclmdlSetDump
-aclrtBinaryGetFunction aclrtBinaryLoad aclrtBinaryLoadFromData aclrtBinaryLoadFromFile
-aclrtBinaryUnLoad aclrtCreateBinary aclrtDestroyBinary aclrtGetFunctionAddr aclrtKernelArgsAppend
-aclrtKernelArgsFinalize aclrtKernelArgsInit aclrtLaunchKernelWithConfig
+aclrtGetFunctionAddr
 """
 _TASKS = """
 MsprofGetHashId MsprofRegisterCallback MsprofReportAdditionalInfo MsprofReportApi
@@ -70,7 +68,6 @@ INSTEAD = {
 }
 # Results of the others: nothing, or an undefined dtype or format.
 ANSWERS = {
-    "aclrtCreateBinary": 0,
     **dict.fromkeys(REFUSING["graph"]),
     **dict.fromkeys(("MsprofGetHashId", "MsprofSysCycleTime"), 0),
 }

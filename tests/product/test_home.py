@@ -59,6 +59,7 @@ latest/lib64/libascendcl.so latest/set_env.sh hccl/version.info toolkit/version.
 {machine}-linux/devlib/libascendcl.so {machine}-linux/ascend_toolkit_install.info
 lib64/libascend_hal.so lib64/libc_sec.so lib64/libregister.so lib64/libplatform.so
 lib64/libtiling_api.so lib64/cmake/pyaclnn/pyaclnn-config.cmake lib64/pkgconfig/pyaclnn.pc
+tools/tikcpp/ascendc_kernel_cmake/ascendc.cmake compiler/tikcpp/ascendc_kernel_cmake/ascendc.cmake
 bin/npu-smi version.cfg opp/version.info bin/setenv.bash python/site-packages/acl/__init__.py
 """
 """Paths that build scripts of CANN's samples and of frameworks look for."""
@@ -265,3 +266,68 @@ def test_a_shell_that_sourced_the_home_has_it_too(home: Path) -> None:
     line = f'. "{home}/set_env.sh"; echo "$ASCEND_OPP_PATH"; python -c "{program}"'
     done = run("sh", "-euc", line)
     assert done.stdout == f"{home}/opp\n(2, 0)\n", done.stderr
+
+
+KERNEL = """
+#include "kernel_operator.h"
+#include "step.h"
+extern "C" __global__ __aicore__ void fill(GM_ADDR y, int32_t value)
+{
+    ((__gm__ int32_t *)y)[block_idx] = value + STEP * FACTOR * (int32_t)block_idx;
+}
+"""
+LAUNCHING = """
+#include <cstdio>
+#include "acl/acl.h"
+#include "aclrtlaunch_fill.h"
+int main()
+{
+    int32_t host[4];
+    void *y;
+    aclInit(nullptr);
+    aclrtSetDevice(0);
+    aclrtMalloc(&y, sizeof host, ACL_MEM_MALLOC_HUGE_FIRST);
+    ACLRT_LAUNCH_KERNEL(fill)(4, nullptr, y, 7);
+    aclrtSynchronizeDevice();
+    aclrtMemcpy(host, sizeof host, y, sizeof host, ACL_MEMCPY_DEVICE_TO_HOST);
+    std::printf("%d %d %d %d", host[0], host[1], host[2], host[3]);
+    aclrtFree(y);
+    aclrtResetDevice(0);
+    return aclFinalize();
+}
+"""
+KERNEL_CMAKE = """
+cmake_minimum_required(VERSION 3.16)
+project(sample CXX)
+set(SOC_VERSION "Ascend910B3")
+set(ASCEND_CANN_PACKAGE_PATH $ENV{ASCEND_HOME_PATH})
+include(${ASCEND_CANN_PACKAGE_PATH}/tools/tikcpp/ascendc_kernel_cmake/ascendc.cmake)
+ascendc_library(kernels SHARED kernel.cpp)
+ascendc_include_directories(kernels PRIVATE include)
+ascendc_compile_definitions(kernels PRIVATE -DFACTOR=5)
+ascendc_fatbin_library(binary kernel.cpp)
+ascendc_include_directories(binary PRIVATE include)
+ascendc_compile_definitions(binary PRIVATE FACTOR=5)
+add_executable(sample main.cpp)
+target_link_libraries(sample PRIVATE kernels)
+"""
+
+
+def test_ascendc_cmake_builds_a_sample(home: Path, tmp_path: Path) -> None:
+    if shutil.which("cmake") is None:
+        pytest.skip("cmake is not installed")
+    (tmp_path / "include").mkdir()
+    for name, text in {
+        "kernel.cpp": KERNEL,
+        "main.cpp": LAUNCHING,
+        "CMakeLists.txt": KERNEL_CMAKE,
+        "include/step.h": "#define STEP 2\n",
+    }.items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    script = (
+        '. "$1/set_env.sh"; cmake -B build -DCMAKE_INSTALL_PREFIX=out >&2; '
+        "cmake --build build >&2; build/sample"
+    )
+    done = run("bash", "-euc", script, "run.sh", home, cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (0, "7 17 27 37"), done.stderr
+    assert list(tmp_path.rglob("fatbin/binary/binary.o"))

@@ -3,6 +3,8 @@
 #include "entry.h"
 
 #include <pthread.h>
+#include <stdbool.h>
+#include <unistd.h>
 
 #include "device_process.h"
 #include "exception.h"
@@ -33,8 +35,13 @@ static pthread_mutex_t *const SMALL[] = {&mock_functions_lock, &mock_fault_lock,
                                          &mock_violation_lock};
 enum { SMALL_COUNT = sizeof SMALL / sizeof SMALL[0] };
 
+static _Thread_local bool forks_in_model; /* and has the lock */
+
 static void before_fork(void)
 {
+    if (forks_in_model) {
+        return;
+    }
     mock_lock();
     for (int i = 0; i < SMALL_COUNT; i++) {
         pthread_mutex_lock(SMALL[i]);
@@ -43,6 +50,9 @@ static void before_fork(void)
 
 static void after_fork(void)
 {
+    if (forks_in_model) {
+        return;
+    }
     for (int i = SMALL_COUNT - 1; i >= 0; i--) {
         pthread_mutex_unlock(SMALL[i]);
     }
@@ -51,11 +61,22 @@ static void after_fork(void)
 
 static void after_fork_in_child(void)
 {
+    if (forks_in_model) {
+        return;
+    }
     mock_lock_forked();
     mock_process_forked();
     mock_poll_source_forked();
     mock_live_objects_forget();
     after_fork();
+}
+
+pid_t mock_fork(void)
+{
+    forks_in_model = true;
+    const pid_t child = fork();
+    forks_in_model = false;
+    return child;
 }
 
 __attribute__((constructor)) static void set_up(void)

@@ -3,6 +3,8 @@
  * due. */
 #pragma once
 
+#include <sys/types.h>
+
 #include "acl/acl.h"
 
 #pragma GCC visibility push(default) /* used by the libraries of a release */
@@ -12,3 +14,6 @@ void mock_enter(void);
 void mock_leave(void);
 
 #pragma GCC visibility pop
+
+/* Fork between the two; the child may use nothing of the model but its data, and ends by _exit. */
+pid_t mock_fork(void);

@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pyaclnn.cann.packaged import packaged_file
 from pyaclnn.cann.simulator import acldir, libdir, simulator
 from pyaclnn.facts.releases import VARIABLE, has, simulated
 from pyaclnn.mock.control.build_files import write_build_files
@@ -57,6 +58,7 @@ def build_home(folder: str | os.PathLike[str]) -> Path:
         ascend_toolkit_install.info     the version, as installers write it
         share/info/                     the version of each package, where CANN is newer than 8.1
         set_env.sh  bin/setenv.bash     ASCEND_HOME_PATH and what goes with it
+        tikcpp/ascendc_kernel_cmake/    ascendc.cmake, whose functions build kernels for the host
         bin/npu-smi                     a stand-in, which describes the simulated chips
 
     The links lead into this installation of pyaclnn: when that goes, so does the home.
@@ -101,6 +103,9 @@ def build_home(folder: str | os.PathLike[str]) -> Path:
     for name, text in _files(home, release, architecture).items():
         (home / name).parent.mkdir(parents=True, exist_ok=True)
         (home / name).write_text(text, encoding="utf-8")
+    for name in ("tools", "compiler", architecture):
+        (home / name).mkdir(exist_ok=True)
+        (home / name / "tikcpp").symlink_to(home / "tikcpp")
     (home / "bin" / "npu-smi").chmod(0o755)
     return home
 
@@ -125,9 +130,15 @@ def _files(home: Path, release: Release, architecture: str) -> dict[str, str]:
         f"{architecture}/ascend_toolkit_install.info": installed,
         "version.cfg": f"# version: 1.0\n{''.join(states)}",
         "set_env.sh": _set_env(home, release.name),
+        "tikcpp/ascendc_kernel_cmake/ascendc.cmake": _ascendc_cmake(),
         "bin/npu-smi": f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m {_NPU_SMI} "$@"\n',
         "bin/setenv.bash": f". {shlex.quote(str(home / 'set_env.sh'))}\n",
     }
+
+
+def _ascendc_cmake() -> str:
+    text = Path(packaged_file("mock/control/ascendc.cmake")).read_text(encoding="utf-8")
+    return text.replace("@COMPILER@", f"[[{sys.executable}]]")
 
 
 def _set_env(home: Path, release: str) -> str:

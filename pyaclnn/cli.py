@@ -215,19 +215,7 @@ def _table() -> CommandTable:
 
 
 class _CommandParser(Parser):
-    """Parser of a command. Its help ends with the examples of ``command_examples.toml``.
-
-    A command whose ``words`` have a default gets there all that its options do not take.
-    """
-
-    def parse_known_args(self, args: Any = None, namespace: Any = None) -> tuple[Any, list[str]]:
-        """Return the parsed arguments and the unknown ones."""
-        takes_all = self.get_default("words") is not None
-        self.allow_abbrev = not takes_all
-        known, rest = super().parse_known_args(args, namespace)
-        if takes_all:
-            known.words, rest = rest, []
-        return known, rest
+    """Parser of a command. Its help ends with the examples of ``command_examples.toml``."""
 
     def format_help(self) -> str:
         """Return the help with the examples of this command."""

@@ -26,7 +26,7 @@ class Parser(argparse.ArgumentParser):
     The message names a mistyped option and the command that it was given to (argparse continues,
     and reports its value instead); it suggests the nearest choice for an invalid word. Without a
     command, the help lists all commands. A failure to write help or version is an error, as of
-    other output.
+    other output. A command whose ``words`` have a default gets there what its options do not take.
     """
 
     _given: Sequence[str] = ()
@@ -37,7 +37,11 @@ class Parser(argparse.ArgumentParser):
     ) -> tuple[Any, list[str]]:
         """Parse as argparse does; unrecognized arguments are an error."""
         self._given = sys.argv[1:] if args is None else args
+        takes_all = self.get_default("words") is not None
+        self.allow_abbrev = not takes_all
         found, left = super().parse_known_args(args, namespace)
+        if takes_all:
+            found.words, left = left, []
         if left:
             option = f"--{left[0]}"
             hint = f"; did you mean '{option}'?" if option in self._option_string_actions else ""

@@ -63,6 +63,7 @@ class Bench:
     """A device of one chip with some memory."""
 
     soc_name: str = "Ascend910B3"
+    release: str | None = None
     device: Device = field(init=False)
     _next: int = BASE + 4096
 
@@ -72,7 +73,7 @@ class Bench:
         self._host = mmap.mmap(descriptor, MEMORY_BYTES)
         memory = DeviceMemory(descriptor, BASE, MEMORY_BYTES)
         os.close(descriptor)
-        self.device = Device(find_chip(self.soc_name), memory)
+        self.device = Device(find_chip(self.soc_name), memory, self.release)
 
     def close(self) -> None:
         self.device.memory.close()

@@ -15,12 +15,12 @@ if TYPE_CHECKING:
 
 
 @pytest.fixture
-def make_bench() -> Iterator[Callable[[str], Bench]]:
+def make_bench() -> Iterator[Callable[..., Bench]]:
     """Make devices of named chips; the device process itself ignores floating-point warnings."""
     benches: list[Bench] = []
 
-    def make(soc_name: str) -> Bench:
-        benches.append(Bench(soc_name))
+    def make(soc_name: str, release: str | None = None) -> Bench:
+        benches.append(Bench(soc_name, release))
         return benches[-1]
 
     with np.errstate(all="ignore"):

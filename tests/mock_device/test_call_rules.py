@@ -96,6 +96,18 @@ def test_each_listed_type_is_accepted_and_each_other_refused(
     assert odd <= 0.02 * len(found) or known
 
 
+IN_8_1 = [name for name in VECTORS_OF if "8.1" in catalogue()[name].releases]
+
+
+@pytest.mark.sampled(40)
+@pytest.mark.parametrize("name", IN_8_1)
+def test_cann_8_1_lists_the_same_types(name: str, make_bench: Callable[..., Bench]) -> None:
+    # No source states other types for that release; operators that it lacks are refused whole.
+    for family in ("910b", "310p"):
+        found = list(probes(make_bench(CHIPS[family], release="8.1"), name, family))
+        assert [p for p in found if p.status != expected_status(name, p)] == []
+
+
 def test_every_exception_is_one_of_an_operator() -> None:
     for key in EXCEPTIONS:
         name, _, parameter = key.partition(".")

@@ -29,8 +29,6 @@ if TYPE_CHECKING:
 LONG = {2: 999_983, 3: 1_000_003, 4: 1_000_033, 5: 1_000_037, 6: 999_979}
 """Lengths for those of the vectors; a tensor of two dimensions has 10^12 elements."""
 MOST_SECONDS, MOST_BYTES = 1e-3, 4 << 20
-IN_LOOPS = {"aclnnConvDepthwise2d", "aclnnAdaptiveMaxPool3d"}
-"""Operators whose kernels loop over windows, which takes them a few milliseconds."""
 HUGE = 1_000_000
 INT64, BOOL = DATA_TYPES["INT64"], DATA_TYPES["BOOL"]
 
@@ -78,8 +76,7 @@ def test_phase_1_of_a_trillion_elements_costs_no_more(name: str, bench: Bench) -
     assert peak < MOST_BYTES
     assert reply.status in {0, 161002}, reply.text
     if reply.status == 0:
-        most = 10 * MOST_SECONDS if name in IN_LOOPS else MOST_SECONDS
-        assert least_time(bench, name, many) - least_time(bench, name, few) < most
+        assert least_time(bench, name, many) - least_time(bench, name, few) < MOST_SECONDS
 
 
 def test_a_running_sum_of_a_gigabyte_is_checked_at_once(bench: Bench) -> None:

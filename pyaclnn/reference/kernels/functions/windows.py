@@ -8,6 +8,7 @@ and its transpose their gradient.
 from __future__ import annotations
 
 import functools
+import itertools
 import math
 from typing import TYPE_CHECKING, Any
 
@@ -72,12 +73,14 @@ def convolved(
     if x.ndim == rank + 1:
         return convolved(x[None], w, b, stride, padding, dilation, groups)[0]
     stride, dilation = wide_to(stride, rank), wide_to(dilation, rank)
+    is_zero = x.size > 0 and not any(x.strides) and not x[(0,) * x.ndim]  # as in a trial
     x = _padded(x, wide_to(padding, rank, 0))
     rows = zip(x.shape[2:], w.shape[2:], stride, dilation, strict=True)
     count = [(n - d * (k - 1) - 1) // s + 1 for n, k, s, d in rows]
     made = np.zeros((x.shape[0], groups, w.shape[0] // groups, *count), x.dtype)
     split = w.reshape(groups, -1, *w.shape[1:])
-    for offset, places in _offsets(w.shape[2:], stride, dilation, count):
+    offsets = _offsets(w.shape[2:], stride, dilation, count)
+    for offset, places in itertools.islice(offsets, 1) if is_zero else offsets:
         part = x[places].reshape(x.shape[0], groups, -1, *count)
         made += np.einsum("ngi...,goi->ngo...", part, split[_last(offset)])
     made = made.reshape(x.shape[0], w.shape[0], *count)
@@ -274,18 +277,22 @@ def adaptive(size: Sequence[int], count: Sequence[int]) -> list[Array]:
 
 
 def adaptive_max(x: Array, count: Sequence[int]) -> tuple[Array, Array]:
-    """The largest element of each window of an adaptive pool, and its place in the last axes."""
-    rank, spatial = len(count), x.shape[-len(count) :]
-    windows = [matrix > 0 for matrix in adaptive(spatial, count)]
-    flat = x.reshape(*x.shape[:-rank], -1)
-    places = []
-    for at in np.ndindex(*count):
-        rows = [window[p] for window, p in zip(windows, at, strict=True)]
-        inside = functools.reduce(np.logical_and.outer, rows).ravel()
-        places.append(np.argmax(np.where(inside, flat, -np.inf), -1))
-    found = np.stack(places, -1)
-    shape = (*x.shape[:-rank], *count)
-    return np.take_along_axis(flat, found, -1).reshape(shape), found.reshape(shape)
+    """The largest element of each window of an adaptive pool, and its place in the last axes.
+
+    One axis after the other, the last one first: of equal elements the first one counts.
+    """
+    spatial, best = x.shape[-len(count) :], x
+    found: list[Array] = []
+    for axis, matrix in reversed([*enumerate(adaptive(spatial, count), -len(count))]):
+        lines = np.moveaxis(best, axis, -1)
+        picks = np.stack([np.argmax(np.where(row, lines, -np.inf), -1) for row in matrix > 0], -1)
+        best = np.moveaxis(np.take_along_axis(lines, picks, -1), -1, axis)
+        picks = np.moveaxis(picks, -1, axis)
+        found = [picks, *(np.take_along_axis(each, picks, axis) for each in found)]
+    place: Array = 0
+    for picks, length in zip(found, spatial, strict=True):
+        place = picks + place * length
+    return best, place
 
 
 def _cubic(t: Array, a: float) -> Array:

@@ -103,8 +103,8 @@ def test_both_services_run_the_same_commands_on_the_same_chips() -> None:
 @pytest.mark.exhaustive
 @pytest.mark.skipif(shutil.which("cmake") is None, reason="needs CMake")
 def test_the_project_builds_and_its_test_passes(tmp_path: Path) -> None:
-    _snippet, lines, with_flags = blocks(CMAKE, "cmake")
-    [commands] = [text for text in blocks(CMAKE, "text") if text.startswith("cmake ")]
+    _snippet, lines, with_flags, with_package = blocks(CMAKE, "cmake")
+    commands, of_package = [text for text in blocks(CMAKE, "text") if text.startswith("cmake ")]
     shutil.copytree(ROOT / "examples" / "cmake", tmp_path / "examples" / "project")
     shutil.copy(ROOT / "examples" / "03_host_application.cpp", tmp_path / "examples")
     with (tmp_path / "examples/project/CMakeLists.txt").open("a", encoding="utf-8") as project:
@@ -113,12 +113,17 @@ def test_the_project_builds_and_its_test_passes(tmp_path: Path) -> None:
     done = in_shell(f"set +u\n{home}\ncd examples/project\n{commands}", tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "100% tests passed" in done.stdout
-    other = tmp_path / "flags"
-    other.mkdir()
-    shutil.copy(ROOT / "examples" / "03_host_application.cpp", other / "host.cpp")
-    (other / "CMakeLists.txt").write_text(with_flags, encoding="utf-8")
-    done = in_shell("cmake -S . -B build && cmake --build build && build/host", other)
-    assert done.returncode == 0, done.stdout + done.stderr
+    of_flags = "cmake -S . -B build && cmake --build build"
+    for name, text, built in (
+        ("flags", with_flags, of_flags),
+        ("package", with_package, of_package),
+    ):
+        other = tmp_path / name
+        other.mkdir()
+        shutil.copy(ROOT / "examples" / "03_host_application.cpp", other / "host.cpp")
+        (other / "CMakeLists.txt").write_text(text, encoding="utf-8")
+        done = in_shell(f"{built}\nbuild/host", other)
+        assert done.returncode == 0, done.stdout + done.stderr
 
 
 def test_the_project_of_the_page_is_the_one_of_the_examples() -> None:

@@ -39,14 +39,16 @@ def layer_norm(
         eps: Added to the variance.
 
     Returns:
-        A contiguous tensor of the shape and dtype of ``input``. It supports first-order gradients.
+        A contiguous tensor of the shape and dtype of ``input``, float32 under autocast. It supports
+        first-order gradients.
 
     Raises:
         InvalidArgumentError: An argument is invalid, or on another device.
         ImportError: PyTorch or torch-npu is not installed.
         AclError: CANN refused the call.
     """
-    return _apply(LayerNorm(_lengths(normalized_shape), eps), input, weight, bias)[0]
+    given = _wide("layer_norm", input=input, weight=weight, bias=bias)
+    return _apply(LayerNorm(_lengths(normalized_shape), eps), *given)[0]
 
 
 def rms_norm(
@@ -129,18 +131,32 @@ def group_norm(
         eps: Added to the variance.
 
     Returns:
-        A contiguous tensor of the shape and dtype of ``input``. It supports first-order gradients.
+        A contiguous tensor of the shape and dtype of ``input``, float32 under autocast. It supports
+        first-order gradients.
 
     Raises:
         InvalidArgumentError: An argument is invalid, or on another device.
         ImportError: PyTorch or torch-npu is not installed.
         AclError: CANN refused the call.
     """
-    return _apply(GroupNorm(num_groups, eps), input, weight, bias)[0]
+    given = _wide("group_norm", input=input, weight=weight, bias=bias)
+    return _apply(GroupNorm(num_groups, eps), *given)[0]
 
 
 def _lengths(shape: int | Sequence[int]) -> tuple[int, ...]:
     return (shape,) if isinstance(shape, int) else tuple(shape)
+
+
+def _wide(routine: str, **given: Tensor | None) -> list[Tensor | None]:
+    """Return the arguments as autocast of ``torch.nn.functional`` gives them: float32."""
+    torch = pytorch()
+    if not torch.is_autocast_enabled("npu"):
+        return list(given.values())
+    for name, tensor in given.items():
+        if tensor is not None:
+            require_npu(routine, name, tensor)
+    narrow = (torch.float16, torch.bfloat16)
+    return [t.float() if t is not None and t.dtype in narrow else t for t in given.values()]
 
 
 def _apply(norm: Norm, *given: Tensor) -> tuple[Tensor, ...]:

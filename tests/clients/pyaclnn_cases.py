@@ -105,6 +105,27 @@ def norms_of_pyaclnn_in_bfloat16(device: str) -> Results:
     return _norms(device, torch.bfloat16, affine=True)
 
 
+def norms_of_pyaclnn_under_autocast(device: str) -> Results:
+    """Layer and group norms are float32 there, as those of PyTorch on an NPU."""
+    if device == "cpu":
+        wide = _norms(device, torch.float32, affine=True)
+        return {name: value for name, value in wide.items() if name.endswith("out")}
+    norms: Any = torch.nn.functional
+    with torch.autocast(device):
+        x = _random(ROWS, WIDTH).half().to(device)
+        assert norms.layer_norm(x, (WIDTH,)).dtype == torch.float32
+        found = _norms(device, torch.float32, affine=True)
+        import pyaclnn.torch as own  # noqa: PLC0415  # torch-npu comes first
+
+        leaf = x.detach().requires_grad_()
+        out = own.layer_norm(leaf, WIDTH, torch.ones(WIDTH).half().to(device))
+        assert (out.dtype, own.group_norm(x, 4).dtype) == (torch.float32, torch.float32)
+        assert own.rms_norm(x, WIDTH).dtype == norms.rms_norm(x, (WIDTH,)).dtype
+        out.sum().backward()
+        assert leaf.grad.dtype == torch.float16
+    return {name: value for name, value in found.items() if name.endswith("out")}
+
+
 def sums_that_pyaclnn_norms(device: str) -> Results:
     """Both results are used, and one tensor is given twice."""
 

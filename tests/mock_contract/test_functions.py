@@ -70,4 +70,4 @@ def test_each_state_has_its_functions() -> None:
     states = {name: state for name, _, state in listed(next(iter(RELEASES)))}
     assert states["aclrtMalloc"] == states["aclAppLog"] == IMPLEMENTED
     assert states["aclnnLayerNorm"] == states["aclnnLayerNormGetWorkspaceSize"] == IMPLEMENTED
-    assert states["aclStft"] == NOT_SIMULATED
+    assert states["aclnnBackgroundReplace"] == NOT_SIMULATED

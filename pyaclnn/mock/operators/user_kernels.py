@@ -3,13 +3,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
 
 from pyaclnn.base.errors import text_of
 from pyaclnn.facts.operators.call_rules import call_rules
 from pyaclnn.facts.operators.types import ARRAYS
 from pyaclnn.mock.operators.arguments import check_arguments
-from pyaclnn.mock.operators.kernel_call import KernelCall, kernel_missing
+from pyaclnn.mock.operators.kernel_call import KernelCall, kernel_missing, zeros
 from pyaclnn.mock.operators.limits import typed_items
 from pyaclnn.mock.operators.operator import ExecutorKind, Launch, Operator, Plan, RefusalError
 from pyaclnn.mock.operators.outputs import poison_output
@@ -21,10 +24,11 @@ from pyaclnn.mock.operators.pairs import (
     read_pairs,
 )
 from pyaclnn.mock.operators.trial import MisfitError, require_fit, try_kernel
-from pyaclnn.mock.protocol.dtypes import data_type_name, type_word
+from pyaclnn.mock.protocol.dtypes import data_type_name, format_name, type_word
 from pyaclnn.mock.protocol.memory import DeviceMemoryError
 from pyaclnn.mock.protocol.status import Status
 from pyaclnn.mock.protocol.values import Tensor
+from pyaclnn.reference.kernels.graph_functions import relaid
 from pyaclnn.reference.kernels.kernel import KernelLimitError
 
 if TYPE_CHECKING:
@@ -114,7 +118,7 @@ def _run(call: KernelCall, given: Given, memory: DeviceMemory, note: str) -> Sha
         array: NDArray[Any] = (
             read_pairs(memory, name, tensor)
             if is_paired(tensor)
-            else memory.view(name, tensor).view()
+            else _matrices(memory, name, tensor)
         )
         array.flags.writeable = False
         return array
@@ -140,6 +144,16 @@ def _run(call: KernelCall, given: Given, memory: DeviceMemory, note: str) -> Sha
         else:
             target[tuple(slice(length) for length in array.shape)] = array
     return [(tensor, array.shape) for _, tensor, array in written if array.shape != tensor.dims]
+
+
+def _matrices(memory: DeviceMemory, name: str, tensor: Tensor) -> NDArray[Any]:
+    """Return the array of a tensor; of one whose storage is FRACTAL_NZ, its matrices row by row."""
+    stored = len(tensor.storage_dims) == tensor.rank + 2 and tensor.contiguous
+    if not stored or format_name(tensor.format) != "FRACTAL_NZ":
+        found: NDArray[Any] = memory.view(name, tensor).view()
+        return found
+    blocks = memory.dense(name, replace(tensor, dims=tensor.storage_dims))
+    return np.array(relaid(blocks, "FRACTAL_NZ", "ND", zeros(name, tensor)))
 
 
 def _operator(

@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Kernels read a weight whose memory is FRACTAL_NZ as the matrix that it holds."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from pyaclnn.mock.protocol.dtypes import DATA_TYPES, FORMATS
+
+if TYPE_CHECKING:
+    from pyaclnn.mock.protocol.values import Value
+
+    from .bench import Bench
+
+ROWS, COLUMNS, BLOCK = 20, 40, 16
+
+
+def test_a_product_with_a_weight_in_blocks_is_that_of_its_matrix(bench: Bench) -> None:
+    weight = (np.arange(ROWS * COLUMNS) % 23 - 11).reshape(ROWS, COLUMNS)
+    blocks = np.zeros((3, 2, BLOCK, BLOCK))
+    for i, j in np.ndindex(ROWS, COLUMNS):
+        blocks[j // BLOCK, i // BLOCK, i % BLOCK, j % BLOCK] = weight[i, j]
+    placed = bench.put(blocks, DATA_TYPES["FLOAT16"])
+    stored = replace(
+        placed,
+        format=FORMATS["FRACTAL_NZ"],
+        dims=(ROWS, COLUMNS),
+        strides=(COLUMNS, 1),
+        storage_dims=(3, 2, BLOCK, BLOCK),
+    )
+    x = np.arange(2 * ROWS).reshape(2, ROWS) % 7
+    given, out = bench.put(x, DATA_TYPES["FLOAT16"]), bench.empty(2, COLUMNS, data_type=1)
+    call: dict[str, Value] = {"self": given, "mat2": stored, "out": out, "cubeMathType": 0}
+    bench.launch("aclnnMatmulWeightNz", call)
+    assert bench.get(out).tolist() == (x @ weight).tolist()

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 from pyaclnn.base.errors import ContextError
 from pyaclnn.base.spelling import with_article
 from pyaclnn.runtime.finalizer_queue import FINALIZER_QUEUE
+from pyaclnn.runtime.interrupts import Finalizer
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -174,7 +175,7 @@ class _Lost(weakref.ref[object]):
 
     __slots__ = ("finalizer",)
 
-    finalizer: weakref.finalize[..., object]
+    finalizer: Finalizer
 
     def proceed(self) -> None:
         finalizer = getattr(self, "finalizer", None)
@@ -182,9 +183,7 @@ class _Lost(weakref.ref[object]):
             finalizer()
 
 
-def finalizer_of(
-    owner: object, function: Callable[..., object], *arguments: object
-) -> weakref.finalize[..., object]:
+def finalizer_of(owner: object, function: Callable[..., object], *arguments: object) -> Finalizer:
     """Have a function called when an object is gone, or when the interpreter ends.
 
     An exception out of a signal handler may come at any time; it is then called a little later.
@@ -198,7 +197,7 @@ def finalizer_of(
         What calls the function before that, or never, if it is detached.
     """
     lost = _Lost(owner, FINALIZER_QUEUE.note_in_c)
-    lost.finalizer = weakref.finalize(owner, _end, lost, function, *arguments)
+    lost.finalizer = Finalizer(owner, _end, lost, function, *arguments)
     return lost.finalizer
 
 

@@ -314,7 +314,7 @@ static void let_end(struct device *device)
     const struct timespec deadline = mock_deadline(TO_END * 1000);
     uint8_t *answer;
     size_t length;
-    if (device->lost || is_held(device) ||
+    if (device->lost || is_held(device) || mock_wire_is_stopped(device) ||
         !mock_device_request(device, MOCK_BYE, "", 0, &deadline, &answer, &length)) {
         return;
     }

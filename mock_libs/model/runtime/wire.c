@@ -159,10 +159,10 @@ bool mock_device_request(struct device *device, enum mock_request kind, const vo
 
 /* ---- waiting ------------------------------------------------------------------------------ */
 
-static bool is_stopped(pid_t process)
+bool mock_wire_is_stopped(const struct device *device)
 {
     char path[32], text[512];
-    snprintf(path, sizeof path, "/proc/%ld/stat", (long)process);
+    snprintf(path, sizeof path, "/proc/%ld/stat", (long)device->process);
     const int descriptor = open(path, O_RDONLY | O_CLOEXEC);
     const ssize_t length = descriptor < 0 ? -1 : read(descriptor, text, sizeof text - 1);
     if (descriptor >= 0) {
@@ -178,7 +178,7 @@ static void watch(struct device *device)
 {
     struct timespec now;
     pump(device);
-    if (device->lost || device->process <= 0 || !is_stopped(device->process)) {
+    if (device->lost || device->process <= 0 || !mock_wire_is_stopped(device)) {
         device->stopped_since = 0;
         return;
     }

@@ -12,6 +12,8 @@ operators are imported when the first operator comes.
 
 from __future__ import annotations
 
+import atexit
+import contextlib
 import fcntl
 import functools
 import gc
@@ -307,16 +309,24 @@ def _die_with_host(lifeline: int) -> None:
     fcntl.fcntl(lifeline, fcntl.F_SETFL, fcntl.fcntl(lifeline, fcntl.F_GETFL) | os.O_ASYNC)
 
 
+def _exit(status: int) -> NoReturn:
+    """End this process, with the threads that kernels of the user have started."""
+    atexit._run_exitfuncs()  # noqa: SLF001  # Python would wait for the threads first
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(Exception):  # a kernel of the user may have replaced it
+            stream.flush()
+    os._exit(status)
+
+
 def main(argv: Sequence[str | int]) -> NoReturn:
     """Be the device process; never returns.
+
+    The exit status is 0 after `Bye` or the end of the stream, `MALFORMED_EXIT` after a malformed
+    frame, `NO_MEMORY_EXIT` where memory runs out.
 
     Args:
         argv: File descriptors of the socket, of the memory file and, optionally, of a pipe: its
             other end is the host's, and this process is killed when that is closed.
-
-    Raises:
-        SystemExit: Always: 0 after `Bye` or the end of the stream, `MALFORMED_EXIT` after a
-            malformed frame, `NO_MEMORY_EXIT` where memory runs out.
     """
     socket_descriptor, memory_descriptor, *lifelines = map(int, argv)
     for lifeline in lifelines:
@@ -325,4 +335,4 @@ def main(argv: Sequence[str | int]) -> NoReturn:
     os.register_at_fork(after_in_child=functools.partial(os.close, socket_descriptor))
     # Ctrl-C reaches the whole process group; whether to stop is the host's decision.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    sys.exit(serve(socket_descriptor, memory_descriptor))
+    _exit(serve(socket_descriptor, memory_descriptor))

@@ -138,6 +138,10 @@ def workshop(folder: Path) -> Path:
     (folder / "kernels.cpp").write_text(kernels, encoding="utf-8")
     np.save(folder / "x.npy", np.ones(64, np.float32))
     (folder / "train.log").write_text("EI0006: Getting socket times out.\n", encoding="utf-8")
+    project = (
+        "cmake_minimum_required(VERSION 3.16)\nproject(user C)\nfind_package(pyaclnn REQUIRED)\n"
+    )
+    (folder / "CMakeLists.txt").write_text(project, encoding="utf-8")
     (folder / "reports").mkdir()
     assert shell("pyaclnn doctor --level quick --json reports/doctor.json", folder)[0] == 4
     return folder

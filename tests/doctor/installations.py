@@ -171,7 +171,9 @@ def install(made: Fabricated, link: Path, version: str) -> Path:
     for chip in CHIPS:
         write(real / ARCH / f"data/platform_config/{chip}.ini", f"[version]\nSoC_version={chip}\n")
     for name in ("layer_norm_v4", "rms_norm"):
-        write(real / "opp" / KERNELS / "ascend910b" / name / "kernel.o", "kernel")
+        kernel = real / "opp" / KERNELS / "ascend910b" / name / "kernel.o"
+        kernel.parent.mkdir(parents=True)
+        shutil.copy(made.parts.driver / "libascend_hal.so", kernel)
     write(real / "opp" / KERNELS / "config/ascend910b/binary_info_config.json", "{}")
     script = real.parent if made.layout == "8.1" else real
     write(script / "set_env.sh", f"export ASCEND_HOME_PATH={link}\n")

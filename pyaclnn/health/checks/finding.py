@@ -44,6 +44,7 @@ FAMILIES: Final = (
     "libraries",
     "symbols",
     "operators",
+    "inventory",
     "python_packages",
     "runtime",
     "chips",

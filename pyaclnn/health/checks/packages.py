@@ -50,7 +50,14 @@ def _installed(context: CheckContext) -> Finding:
         return ok(f"kernels for {folders}", *seen)
     if packages and chosen.split:
         return ok(f"operator packages {packages}", *seen)
-    return found("PKG-001.none", *seen, version=f", {chosen.version}" if chosen.version else "")
+    base = chosen.operator_root / KERNELS
+    listed = (
+        context.seen(base / path.name, "its kernels are listed in config, and not there")
+        for path in sorted((base / "config").glob("ascend*"))
+    )
+    return found(
+        "PKG-001.none", *seen, *listed, version=f", {chosen.version}" if chosen.version else ""
+    )
 
 
 _SPLIT_SINCE: Final = (8, 5)

@@ -14,7 +14,7 @@ from pyaclnn.cann.signatures import signatures
 from pyaclnn.cann.status import explanation, meaning
 from pyaclnn.health.checks.finding import Finding, found, ok, value
 from pyaclnn.health.child.processes import signal_name
-from pyaclnn.health.child.traces import error_lines
+from pyaclnn.health.child.traces import error_lines, tail
 from pyaclnn.health.report.record import CheckResult, Evidence, Status
 
 if TYPE_CHECKING:
@@ -52,7 +52,9 @@ def from_error(error: AclError) -> Finding:
         return found("DEV-101.missing_symbol", *seen, symbol=symbol, since=since)
     if isinstance(error, BackendNotFoundError):
         seen = [Evidence("path", path, text) for path, text in error.attempts]
-        reason = error.attempts[-1][1] if error.attempts else first
+        reasons = [text for _, text in error.attempts] or [first]
+        # The loader's reason for a file that is there; of others it has only that they are not.
+        reason = next((text for text in reasons if _ABSENT not in text), reasons[-1])
         return found("DEV-101.not_loaded", *seen, reason=reason)
     routine, code = error.routine or "pyaclnn", error.code
     if code is None:
@@ -63,12 +65,23 @@ def from_error(error: AclError) -> Finding:
         inner = f"returned {error.cause} ({meaning(error.cause).name})"
         seen.append(Evidence("function", "a call of the runtime inside it", inner))
     seen.append(Evidence("log", "CANN says", error.detail or "nothing more"))
+    words = tail(_OWN_ERRORS)
+    if words:
+        seen.append(Evidence("log", "the libraries wrote", words))
     log = error_lines(Path(os.environ.get("ASCEND_PROCESS_LOG_PATH", "/nowhere")))
     if log:
         seen.append(Evidence("log", "CANN's log", log))
     summary = f"{routine} returned {code} ({error.name})"
-    advice = advice_for(error.cause or code)
-    return Finding(Status.FAIL, summary, tuple(seen), *advice, code, error.name)
+    causes, step = advice_for(error.cause or code)
+    inner = next((line for line in words.splitlines() if _ERROR in line), "")
+    causes = (inner.partition(_ERROR)[2].strip(), *causes) if inner else causes
+    return Finding(Status.FAIL, summary, tuple(seen), causes, step, code, error.name)
+
+
+_OWN_ERRORS: Final = Path("/proc/self/fd/2")
+"""The file to which this child's libraries write their errors."""
+_ERROR: Final = "[ERROR]"
+_ABSENT: Final = "No such file or directory"
 
 
 _BY_SIGNAL: Final = {

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
@@ -12,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 from pyaclnn.health.checks.context import Level, Options
 from pyaclnn.health.command.run import run
 from pyaclnn.health.report.record import Status
-from tests.doctor.installations import ARCH, KERNELS, healthy
+from tests.doctor.installations import ARCH, healthy
 from tests.doctor.parts import SOURCES
 from tests.doctor.sweep import ways
 
@@ -115,9 +114,6 @@ def user_program(folder: Path, parts: Parts) -> Path:
 def strict(root: Path, layout: str, parts: Parts) -> Fabricated:
     """Make a healthy machine whose libraries read the files that CANN's read."""
     made = healthy(root, layout, parts)
-    for kernel in (made.opp / KERNELS).glob("*/*/*.o"):
-        kernel.unlink()
-        shutil.copy(parts.driver / "libascend_hal.so", kernel)
     tool = made.write("/usr/local/bin/npu-smi", _NPU_SMI)
     tool.chmod(0o755)
     made.environment.update(

@@ -66,8 +66,8 @@ def _agree(context: CheckContext, seen: tuple[Evidence, ...]) -> Finding:
 def _paths(context: CheckContext) -> Finding:
     machine = context.machine
     runtimes = _runtimes(context)
-    directory = machine.at(context.installation.libraries.directory).resolve()
-    if not runtimes and directory in {path.resolve() for path in search_path(machine)}:
+    directory = os.path.realpath(machine.at(context.installation.libraries.directory))
+    if not runtimes and directory in set(map(os.path.realpath, search_path(machine))):
         return ok("LD_LIBRARY_PATH leads to this installation; LIB-001 examines its libraries")
     if not runtimes:
         path = machine.environment.get("LD_LIBRARY_PATH") or "not set"

@@ -66,8 +66,9 @@ def _agree(context: CheckContext, seen: tuple[Evidence, ...]) -> Finding:
 def _paths(context: CheckContext) -> Finding:
     machine = context.machine
     runtimes = _runtimes(context)
+    broken = any(path.is_symlink() for path in context.installation.libraries.runtime)
     directory = os.path.realpath(machine.at(context.installation.libraries.directory))
-    if not runtimes and directory in set(map(os.path.realpath, search_path(machine))):
+    if broken and not runtimes and directory in map(os.path.realpath, search_path(machine)):
         return ok("LD_LIBRARY_PATH leads to this installation; LIB-001 examines its libraries")
     if not runtimes:
         path = machine.environment.get("LD_LIBRARY_PATH") or "not set"

@@ -11,6 +11,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Final
 
 from pyaclnn.base.elf import LARGEST
+from pyaclnn.base.errors import text_of
 from pyaclnn.base.files import open_file
 from pyaclnn.facts.installation import files
 from pyaclnn.health.checks.finding import Finding, found, ok
@@ -57,9 +58,9 @@ def _fault(form: Callable[[Path], None], path: Path) -> str:
     except FileNotFoundError:
         return "a link that leads nowhere"
     except OSError as error:
-        return error.strerror or str(error)
+        return error.strerror or text_of(error)
     except ValueError as error:
-        return str(error)
+        return text_of(error)
     return ""
 
 

@@ -74,6 +74,7 @@ def test_the_line_for_python_prints_it(kernels: Path) -> None:
         ("self.astype('f8')", "out is float32; the result is float64"),
         ("self[:2]", "out has shape (3,); the result has (2,)"),
         ("(self, self)", "its kernel gives 2 results; it writes 1: out"),
+        ("None", "its kernel returns None; it writes out"),
     ],
 )
 def test_a_result_that_does_not_fit_is_refused_and_both_are_named(

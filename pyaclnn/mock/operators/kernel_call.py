@@ -136,6 +136,8 @@ class KernelCall(NamedTuple):
             raise KernelLimitError(kernel_missing(signature.name, why))
         found = self._called(function or kernel.function, arguments)
         names = list(signature.written)
+        if found is None and any(values[name] is not None for name in names):
+            raise ValueError(f"its kernel returns None; it writes {', '.join(names)}")
         results = list(found) if isinstance(found, tuple) else [found]
         if len(results) != len(names):
             raise ValueError(

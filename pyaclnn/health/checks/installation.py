@@ -27,7 +27,10 @@ if TYPE_CHECKING:
     from pyaclnn.cann.discovery import LibrarySet
     from pyaclnn.health.checks.machine import Machine
 
-__all__ = ["Installation", "Trace", "find_installations", "find_traces", "order_of"]
+__all__ = ["KERNELS", "Installation", "Trace", "find_installations", "find_traces", "order_of"]
+
+KERNELS: Final = "built-in/op_impl/ai_core/tbe/kernel"
+"""The folder of an operator package's kernels, with a folder for each kind of chip."""
 
 _BRACKETED: Final = re.compile(r"\[(?:([^:\]]*):)?([^\]]*)\]")
 _RUNNING: Final = "_running_version"

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 from pyaclnn.facts.chips import FAMILIES, find_family
 from pyaclnn.facts.operators import by_c_name
 from pyaclnn.health.checks.finding import Finding, found, more, ok, skip, value
-from pyaclnn.health.checks.installation import order_of
+from pyaclnn.health.checks.installation import KERNELS, order_of
 from pyaclnn.health.installed import kernels as lists
 
 if TYPE_CHECKING:
@@ -23,9 +23,6 @@ if TYPE_CHECKING:
     from pyaclnn.health.report.record import Evidence
 
 __all__ = ["kernel_folder"]
-
-KERNELS: Final = "built-in/op_impl/ai_core/tbe/kernel"
-"""The folder of an operator package's kernels, with a folder for each kind of chip."""
 
 
 def kernels(context: CheckContext) -> list[Path]:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 from pyaclnn.cann.discovery import installation_roots
 from pyaclnn.health.checks.driver import admission, device_nodes
 from pyaclnn.health.checks.finding import Finding, at_path, found, ok, value
-from pyaclnn.health.checks.installation import find_installations, order_of
+from pyaclnn.health.checks.installation import KERNELS, find_installations, order_of
 from pyaclnn.health.report.record import Status
 
 if TYPE_CHECKING:
@@ -98,7 +98,9 @@ def _complete(context: CheckContext) -> Finding:
 def _readable(context: CheckContext) -> Finding:
     chosen, machine = context.installation, context.machine
     libraries = (*chosen.libraries.runtime, chosen.libraries.base, *chosen.libraries.operators)
-    wanted = [(path, "r") for path in libraries] + [(chosen.operator_root / "built-in", "rx")]
+    kernels = chosen.operator_root / KERNELS / "config"
+    folders = [path for path in reversed(kernels.parents) if chosen.operator_root in path.parents]
+    wanted = [(path, "r") for path in libraries] + [(path, "rx") for path in (*folders, kernels)]
     refused = [path for path, how in wanted if path.exists() and not machine.may(path, how)]
     if not refused:
         return ok("this user may read all of it")

@@ -33,6 +33,7 @@ def main() -> int:
     parser.add_argument(
         "--seconds", type=float, default=120.0, help="time for it; 0 for all faults"
     )
+    parser.add_argument("--most", type=int, help="the number of faults, if time does not end first")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--kind", help="only faults of this kind")
     parser.add_argument("--match", default="", help="only faults with this in their text")
@@ -52,7 +53,7 @@ def _sweep(options: argparse.Namespace, folder: Path) -> int:
     for layout in LAYOUTS:
         faults += enumerate_faults(strict(folder / f"healthy-{layout}", layout, parts))
     chosen = [f for f in faults if options.match in str(f) and options.kind in {None, f.kind}]
-    ordered = sampled(chosen, options.seed)
+    ordered = sampled(chosen, options.seed)[: options.most]
     end = time.monotonic() + options.seconds if options.seconds else float("inf")
 
     def one(numbered: tuple[int, Fault]) -> tuple[Fault, Verdict] | None:

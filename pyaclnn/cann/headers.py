@@ -38,7 +38,7 @@ _ATTRIBUTE: Final = re.compile(
     r"""__attribute__\s*\(\((?:[^()]|\([^()]*\))*\)\)
     | \bACL_DEPRECATED_MESSAGE\s*\((?:"(?:[^"\\\n]|\\.)*"|[^()])*\) | \bACL_DEPRECATED\b
     | \b(?:ACLNN_API|ACL_STUBS_OPERATOR|(?:ACL|OP_API)_FUNC_VISIBILITY)\b
-    | \bACL_STUBS_NEWER\s*\([^()]*\) | \bextern\s+"C"\s*\{?""",
+    | \bACL_STUBS_NEWER\s*\([^()]*\) | \bACL_STUBS_C_(?:BEGIN|END)\b | \bextern\s+"C"\s*\{?""",
     re.DOTALL | re.VERBOSE,
 )
 _FUNCTION: Final = re.compile(r"\b(aclnnStatus|aclError|int32_t|int)\s+(\w+)\s*\(([^()]*)\)\s*;")

@@ -136,7 +136,7 @@ TABLE: list[tuple[Callable[[], Any], str]] = [
         lambda: layer_norm(z(2, 4), 4, out=z(2, 4)),
         (
             "layer_norm(): 'out' is an ndarray; it must be a tuple of 3, arrays or None: "
-            "out, mean, rstd."
+            "out, mean, rstd.\nHint: write out=(array, None, None) for out alone."
         ),
     ),
     (

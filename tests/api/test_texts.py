@@ -120,9 +120,18 @@ def test_an_operator_says_it_of_what_can_be_no_key_too() -> None:
         rms_norm(memoryview(bytearray(4)), W)  # type: ignore[call-overload]  # that is the point
 
 
-@pytest.mark.parametrize("name", ["mean", "tolist", "item", "cpu", "contiguous"])
-def test_what_other_arrays_have_is_told_the_way(device: Device, name: str) -> None:
-    with pytest.raises(AttributeError, match=rf"no '{name}'; .*aclnn.* \.numpy\(\) copies"):
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [
+        ("mean", r".*aclnn.* \.numpy\(\) copies"),
+        ("tolist", r"\.numpy\(\) copies it to the host"),
+        ("item", r"float\(x\), int\(x\) and bool\(x\) read the only element"),
+        ("cpu", r"\.numpy\(\) copies it to the host"),
+        ("contiguous", r"\.is_contiguous and \.strides describe it"),
+    ],
+)
+def test_what_other_arrays_have_is_told_the_way(device: Device, name: str, hint: str) -> None:
+    with pytest.raises(AttributeError, match=rf"no '{name}'; {hint}"):
         getattr(to_device(W, device), name)
 
 

@@ -206,7 +206,7 @@ x, out = np.ones((2, 8), np.float32)
 answers = []
 for name, given in (
     ("aclnnSituGlu", (x, -1, 1.0, 1.0, True, out)),
-    ("aclnnRepeatInterleaveGrad", (x, np.ones(2, np.int64), 0, out)),
+    ("aclnnSituGluGrad", (x, x, -1, 1.0, 1.0, True, out)),
 ):
     try:
         pyaclnn.op(name)(*given)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).parents[2]
 
-_SPEAKING = ("PYACLNN_", "ASCEND_", "LD_LIBRARY_PATH", "ACLNN_", "DISABLE_L2_CACHE")
+_SPEAKING = ("PYACLNN_", "ASCEND_", "LD_LIBRARY_PATH", "ACLNN_", "DISABLE_L2_CACHE", "COLUMNS")
 
 
 def silent_environment(**extra: str) -> dict[str, str]:

@@ -11,8 +11,10 @@
 #include <vector>
 
 #include "ascendc/fault.h"
-#include "ascendc/language.h"
 #include "ascendc/position.h"
+
+/* The block that the thread runs, and their number. */
+inline thread_local int64_t block_idx = 0, block_num = 0;
 
 namespace AscendC::emulation {
 

@@ -28,9 +28,6 @@
 #define ASCEND_IS_AIC (false)
 #define ASCEND_IS_AIV (true)
 
-/* The block that the thread runs, and their number. */
-inline thread_local int64_t block_idx = 0, block_num = 0;
-
 namespace AscendC {
 using ::printf;
 }

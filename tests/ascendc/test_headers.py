@@ -44,11 +44,14 @@ def compile_all(*sources: Path, options: tuple[str, ...] = ()) -> None:
 
 @pytest.mark.exhaustive
 def test_every_header_compiles_alone_and_twice(tmp_path: Path) -> None:
+    chip = ("-DPYACLNN_FAMILY=0", "-DPYACLNN_UNIFIED_BUFFER=196608")
     units = [tmp_path / f"unit{number}.cpp" for number in range(len(HEADERS))]
     for unit, header in zip(units, HEADERS, strict=True):
         unit.write_text(f'#include "{header}"\n#include "{header}"\n', encoding="utf-8")
     with ThreadPoolExecutor(2) as workers:
-        for done in [workers.submit(compile_all, *units[part::2]) for part in range(2)]:
+        for done in [
+            workers.submit(compile_all, *units[part::2], options=chip) for part in range(2)
+        ]:
             done.result()
 
 

@@ -188,8 +188,8 @@ MACHINE = [
     Case(
         "no room for children",
         b.no_room_for_children,
-        "DEV-101",
-        "no child process.*disk",
+        "SYS-002",
+        "no temporary file can be written.*disk",
         ERROR,
         code=3,
         options=DEVICE,

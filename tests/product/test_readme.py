@@ -13,7 +13,7 @@ import pytest
 
 import pyaclnn
 from pyaclnn import mock
-from pyaclnn.cann.simulator import simulator
+from pyaclnn.cann.simulator import simulator, writtendir
 
 from .commands import ROOT, compile_program, run, silent_environment
 
@@ -61,7 +61,7 @@ def test_the_flags_work_under_a_path_with_a_space(tmp_path: Path) -> None:
             (package / "mock" / source.name).symlink_to(source)
     shutil.copytree(mock.libdir(), package / "mock" / "lib" / mock.libdir().name)
     shutil.copy(simulator(), package / "mock" / "lib")
-    (package / "include_stubs").symlink_to(mock.includedir())
+    (package / "include_stubs").symlink_to(writtendir())
     (tmp_path / "pyaclnn").write_text(f'#!/bin/sh\nexec {sys.executable} -S -m pyaclnn "$@"\n')
     (tmp_path / "pyaclnn").chmod(0o755)
     shutil.copy(ROOT / "examples" / "03_host_application.cpp", tmp_path / "host.cpp")

@@ -138,6 +138,9 @@ def workshop(folder: Path) -> Path:
     (folder / "kernels.cpp").write_text(kernels, encoding="utf-8")
     np.save(folder / "x.npy", np.ones(64, np.float32))
     (folder / "train.log").write_text("EI0006: Getting socket times out.\n", encoding="utf-8")
+    launches = ROOT / "tests" / "ascendc" / "launches.asc"
+    for name in ("add.asc", "add.cpp"):
+        (folder / name).write_text(launches.read_text(encoding="utf-8"), encoding="utf-8")
     project = (
         "cmake_minimum_required(VERSION 3.16)\nproject(user C)\nfind_package(pyaclnn REQUIRED)\n"
     )

@@ -37,6 +37,7 @@ struct device {
     const char *limit_reason; /* why its memory is not more, or "": it is the chip's */
     uint64_t session; /* how often its process was started */
     time_t stopped_since; /* 0: its process is not */
+    bool ending;          /* its process was asked to end */
     struct channel channel;
     uint32_t streams, events; /* alive, against the chip's limits */
 };

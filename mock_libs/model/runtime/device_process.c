@@ -227,6 +227,7 @@ aclError mock_process_start(struct device *device)
     device->memory_fd = device->lifeline = -1;
     device->session++;
     device->stopped_since = 0;
+    device->ending = false;
     device->heap.bytes = chip->memory_bytes;
     aclError status = map_memory(device);
     if (status == ACL_SUCCESS && mock_process_attach(device)) {
@@ -314,6 +315,7 @@ static void let_end(struct device *device)
     const struct timespec deadline = mock_deadline(TO_END * 1000);
     uint8_t *answer;
     size_t length;
+    device->ending = true;
     if (device->lost || is_held(device) || mock_wire_is_stopped(device) ||
         !mock_device_request(device, MOCK_BYE, "", 0, &deadline, &answer, &length)) {
         return;

@@ -185,7 +185,8 @@ static void watch(struct device *device)
     clock_gettime(CLOCK_MONOTONIC, &now);
     if (device->stopped_since == 0) {
         device->stopped_since = now.tv_sec;
-    } else if (now.tv_sec - device->stopped_since > HEARTBEAT_SECONDS) {
+    }
+    if (device->ending || now.tv_sec - device->stopped_since > HEARTBEAT_SECONDS) {
         mark_lost(device, "its process has been stopped and does not go on");
     }
 }

@@ -198,7 +198,7 @@ class Connection:
             The exit status of the process.
         """
         while (request := self._next()) is not None:
-            self._is_busy = True
+            self._is_busy = not isinstance(request, Bye)  # after which both threads end
             if isinstance(request, (Check, Batch)) and self._helper is None:
                 self._start_helper()
             self._answer(request)

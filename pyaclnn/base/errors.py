@@ -27,6 +27,7 @@ __all__ = [
     "UnsupportedError",
     "repr_of",
     "text_of",
+    "type_name",
 ]
 
 
@@ -263,7 +264,12 @@ def text_of(value: object, form: Callable[[object], str] = str) -> str:
     try:
         return form(value)
     except BaseException as failure:  # noqa: BLE001  # foreign code may also exit
-        return f"its __{form.__name__}__ raised {type(failure).__name__}"
+        return f"its __{form.__name__}__ raised {type_name(failure)}"
+
+
+def type_name(value: object) -> str:
+    """Return the name of an object's type, which a metaclass of foreign code may hide."""
+    return str(type.__dict__["__name__"].__get__(type(value)))
 
 
 def repr_of(value: object) -> str:

@@ -7,7 +7,7 @@ import os
 import resource
 from typing import Final
 
-from pyaclnn.base.errors import text_of
+from pyaclnn.base.errors import text_of, type_name
 
 __all__ = ["limits_on_memory", "memory_error_message"]
 
@@ -75,6 +75,6 @@ def memory_error_message(error: BaseException) -> str | None:
     else:
         return None
     lines = text_of(error).strip().splitlines()
-    what = f"{type(error).__name__}: {lines[-1]}" if lines else type(error).__name__
+    what = f"{type_name(error)}: {lines[-1]}" if lines else type_name(error)
     allowed = f": this process may have {limits}; raise the limit" if limits else ""
     return f"memory ran out ({what}){allowed}"

@@ -108,7 +108,9 @@ def test_an_exception_whose_text_raises_fails_the_call_and_not_the_device(tmp_pa
     path = tmp_path / "silent.py"
     path.write_text(
         "import pyaclnn.mock\n"
-        "class Silent(Exception):\n"
+        "class Meta(type):\n"
+        "    @property\n    def __name__(cls):\n        raise LookupError('no name')\n"
+        "class Silent(Exception, metaclass=Meta):\n"
         "    def __str__(self):\n        raise LookupError('no text')\n"
         "@pyaclnn.mock.operator('aclnnSoftplus')\n"
         "def softplus(self):\n    raise Silent\n",

@@ -179,10 +179,10 @@ def _not_implemented(operator: str) -> str:
 
 
 def _fault(operator: str, error: BaseException) -> str:
-    from pyaclnn.base.errors import text_of  # noqa: PLC0415  # few programs need it
+    from pyaclnn.base.errors import text_of, type_name  # noqa: PLC0415  # few programs need it
     from pyaclnn.base.limits import memory_error_message  # noqa: PLC0415  # as above
 
     if isinstance(error, DeviceMemoryError):
         return f"EZ9999: AI Core exception in {operator}: {error}"
-    what = memory_error_message(error) or f"{type(error).__name__}: {text_of(error)}"
+    what = memory_error_message(error) or f"{type_name(error)}: {text_of(error)}"
     return f"EZ9999: the simulated {operator} failed: {what}"

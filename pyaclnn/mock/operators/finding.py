@@ -117,13 +117,13 @@ def _custom_operators() -> dict[str, Operator[Any]]:
 
 def _operators_in(path: Path, name: str) -> list[Operator[Any]]:
     """Load a package's module and return its operators; errors name the file."""
-    from pyaclnn.base.errors import text_of  # noqa: PLC0415  # few programs need it
+    from pyaclnn.base.errors import text_of, type_name  # noqa: PLC0415  # few programs need it
     from pyaclnn.mock.operators.operator import Operator  # noqa: PLC0415  # as above
 
     try:
         operators = getattr(_loaded(path, name), "OPERATORS", None)
     except BaseException as error:  # noqa: BLE001  # foreign code may also exit
-        message = f"{path} cannot be loaded: {type(error).__name__}: {text_of(error)}"
+        message = f"{path} cannot be loaded: {type_name(error)}: {text_of(error)}"
         raise ImportError(message) from None
     if not isinstance(operators, (list, tuple)):
         kind = type(operators).__name__

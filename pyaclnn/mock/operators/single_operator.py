@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pyaclnn.base.errors import text_of
+from pyaclnn.base.errors import text_of, type_name
 from pyaclnn.mock.operators.graph_table import graph_function
 from pyaclnn.mock.operators.operator import (
     ExecutorKind,
@@ -114,7 +114,7 @@ def _computed(
     except (ValueError, IndexError) as error:
         raise DeviceMemoryError(text_of(error)) from error
     except (TypeError, KeyError, NotImplementedError) as error:
-        text = f"{_no_kernel(kind)} ({type(error).__name__}: {text_of(error)})"
+        text = f"{_no_kernel(kind)} ({type_name(error)}: {text_of(error)})"
         raise KernelLimitError(text) from error
 
 

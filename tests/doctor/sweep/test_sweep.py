@@ -33,6 +33,7 @@ def wrong(records: list[dict[str, Any]]) -> list[str]:
     ]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("kind", "match"),
     [

@@ -58,13 +58,20 @@ def is_asked_for() -> bool:
     return asked == "torch" if asked else _is_loaded_by(os.getppid())
 
 
+_WITH_PYTORCH: set[int] = set()
+"""Processes that have mapped PyTorch's library, which none of them unloads."""
+
+
 def _is_loaded_by(process: int) -> bool:
     """Report whether a process has mapped PyTorch's library."""
-    try:
-        with open(f"/proc/{process}/maps", "rb") as maps:  # noqa: PTH123  # pathlib is dear
-            return b"/libtorch_cpu.so" in maps.read()
-    except OSError:  # it has ended, or belongs to somebody else
-        return False
+    if process not in _WITH_PYTORCH:
+        try:
+            with open(f"/proc/{process}/maps", "rb") as maps:  # noqa: PTH123  # pathlib is dear
+                if b"/libtorch_cpu.so" in maps.read():
+                    _WITH_PYTORCH.add(process)
+        except OSError:  # it has ended, or belongs to somebody else
+            return False
+    return process in _WITH_PYTORCH
 
 
 def aten_calls() -> Mapping[str, Row]:

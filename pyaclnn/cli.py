@@ -12,7 +12,6 @@ import functools
 import os
 import shlex
 import sys
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,13 +22,14 @@ from pyaclnn.base.command_table import CommandTable
 from pyaclnn.base.errors import AclError
 from pyaclnn.base.suggestions import Parser
 from pyaclnn.base.toml import fill, read_toml
+from pyaclnn.base.variable import variable_set
 from pyaclnn.facts.chips import DEFAULT_SOC_NAME
 from pyaclnn.facts.releases import DEFAULT, RELEASES, VARIABLE, ReleaseError
 from pyaclnn.health import arguments as health
 from pyaclnn.mock.control import contract_command, functions, kernels
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Sequence
 
     from pyaclnn.base.command_table import Commands
 
@@ -98,23 +98,8 @@ def _run(arguments: Sequence[str] | None) -> int:
         options = parser().parse_args(arguments)
     except SystemExit as done:  # also after --help and --version, whose output can fail
         return int(done.code or 0)
-    with _release(getattr(options, "cann", None)):
+    with variable_set(VARIABLE, getattr(options, "cann", None)):
         return int(options.action(options))
-
-
-@contextmanager
-def _release(cann: str | None) -> Iterator[None]:
-    """Set the release that the simulated NPU reads, for the duration of a command."""
-    before = os.environ.get(VARIABLE)
-    if cann is not None:
-        os.environ[VARIABLE] = cann
-    try:
-        yield
-    finally:
-        if cann is not None:
-            os.environ.pop(VARIABLE)
-            if before is not None:
-                os.environ[VARIABLE] = before
 
 
 def _complain(message: str, status: int) -> int:

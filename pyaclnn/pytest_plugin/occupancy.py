@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pyaclnn import mock
+from pyaclnn.base.variable import variable_set
 from pyaclnn.cann.library import select_backend
 from pyaclnn.facts.chips import DEFAULT_SOC_NAME
 from pyaclnn.mock.control.kept_process import keep_process
@@ -47,7 +48,7 @@ def opened(backend: str, options: MarkerOptions, passed: Callable[[], bool]) -> 
     before = {resource.handle for resource in mock.alive()}
     keep_process(keep=not options.fresh)
     mode = nullcontext() if options.mode is None else mock.mode(options.mode)
-    with _chip(options.soc), mode, Device(0) as device:
+    with variable_set(_SOC, options.soc), mode, Device(0) as device:
         _require_chip(device)
         own = {*mock.alive()}
         yield device
@@ -65,20 +66,6 @@ def opened(backend: str, options: MarkerOptions, passed: Callable[[], bool]) -> 
 
 def _left(before: set[str]) -> list[Living]:
     return [resource for resource in mock.alive() if resource.handle not in before]
-
-
-@contextmanager
-def _chip(soc: str | None) -> Iterator[None]:
-    previous = os.environ.get(_SOC)
-    if soc is not None:
-        os.environ[_SOC] = soc
-    try:
-        yield
-    finally:
-        if previous is not None:
-            os.environ[_SOC] = previous
-        else:
-            os.environ.pop(_SOC, None)
 
 
 def _require_chip(device: Device) -> None:

@@ -9,9 +9,10 @@ Source of the layout: System V ABI, object files and dynamic linking.
 from __future__ import annotations
 
 import mmap
+import os
 import struct
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import IO, TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,6 +22,7 @@ __all__ = [
     "LARGEST",
     "ElfError",
     "SharedLibrary",
+    "check_whole",
     "exported_symbols",
     "needed_libraries",
     "read_library",
@@ -102,6 +104,35 @@ def read_library(path: Path, *, machine: str | None = None) -> SharedLibrary:
                 raise ElfError("the file is damaged or cut short") from None
 
 
+def check_whole(file: IO[bytes]) -> str:
+    """Check that an ELF file of any kind has all that its header counts.
+
+    Args:
+        file: The open file.
+
+    Returns:
+        Its processor, as ``platform.machine()`` names it.
+
+    Raises:
+        ElfError: It is no ELF file, or it is damaged.
+    """
+    head, size = file.read(_HEADER.size), file.seek(0, os.SEEK_END)
+    if head[:4] != b"\x7fELF" or len(head) < _HEADER.size:
+        raise ElfError("the file is no ELF file" if size else "the file is empty")
+    fields = _HEADER.unpack(head)
+    begin, each, count, names = fields[6], fields[11], fields[12], fields[13]
+    if begin + each * count > size:
+        raise ElfError("the file is cut short")
+    file.seek(begin + each * names)
+    if count and not any(file.read(each)):
+        raise ElfError("the file has zeros in the place of its sections")
+    return _machine_name(fields[2])
+
+
+def _machine_name(number: int) -> str:
+    return _MACHINES.get(number, f"machine {number}")
+
+
 def exported_symbols(image: bytes | bytearray) -> Iterator[tuple[int, str]]:
     """Iterate over the exported symbols of a shared library.
 
@@ -140,7 +171,7 @@ class _Reader:
         if image[4:6] != b"\x02\x01":
             raise ElfError("the library is not a 64-bit little-endian one")
         header = _HEADER.unpack_from(image, 0)
-        self.machine = _MACHINES.get(header[2], f"machine {header[2]}")
+        self.machine = _machine_name(header[2])
         if wanted not in {None, self.machine}:
             raise ElfError(f"the library is for {self.machine}, this machine is {wanted}")
         if header[1] != _SHARED:

@@ -4,13 +4,11 @@
 from __future__ import annotations
 
 import json
-import os
 import platform
-import struct
 from itertools import islice
 from typing import TYPE_CHECKING, Final
 
-from pyaclnn.base.elf import LARGEST
+from pyaclnn.base.elf import LARGEST, check_whole
 from pyaclnn.base.errors import text_of
 from pyaclnn.base.files import open_file
 from pyaclnn.facts.installation import files
@@ -79,31 +77,17 @@ def _text(path: Path) -> str:
     return content.decode(errors="replace")
 
 
-_ELF: Final = struct.Struct("<16sHHIQQQIHHHHHH")
-_MACHINES: Final = {"x86_64": 62, "aarch64": 183}
-
-
-def _elf(path: Path) -> int | None:
-    """Check that a file is a whole ELF file; return the number of its processor."""
+def _elf(path: Path) -> str | None:
+    """Check that a file is a whole ELF file; return its processor, or None of a linker's script."""
     with open_file(path, "a binary", most=LARGEST) as file:
-        head, size = file.read(_ELF.size), os.fstat(file.fileno()).st_size
-        if head[:4] != b"\x7fELF" or len(head) < _ELF.size:
-            if head[:1] in {b"/", b"G", b"I"}:  # a script of the linker may have a library's name
-                return None
-            raise ValueError("the file is no ELF file" if size else "the file is empty")
-        fields = _ELF.unpack(head)
-        begin, each, count, names = fields[6], fields[11], fields[12], fields[13]
-        if begin + each * count > size:
-            raise ValueError("the file is cut short")
-        file.seek(begin + each * names)
-        if count and not any(file.read(each)):
-            raise ValueError("the file has zeros in the place of its sections")
-        return int(fields[2])
+        if file.read(1) in {b"/", b"G", b"I"}:  # a script of the linker may have a library's name
+            return None
+        file.seek(0)
+        return check_whole(file)
 
 
 def _library(path: Path) -> None:
-    known = _MACHINES.get(platform.machine())
-    if known is not None and _elf(path) not in {known, None}:
+    if _elf(path) not in {platform.machine(), None}:
         raise ValueError(f"the library is for another processor than {platform.machine()}")
 
 

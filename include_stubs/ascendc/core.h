@@ -227,4 +227,16 @@ struct Call {
     }
 };
 
+/* Run a call for each block, one after the other; `block` is the one that runs. */
+template <typename Call>
+void RunBlocks(uint32_t &block, uint32_t blocks, const Chip &chip, std::deque<Region> &regions,
+               Call call)
+{
+    for (block = 0; block < blocks; block++) {
+        Core core(block, blocks, chip, regions);
+        call();
+        core.Finish();
+    }
+}
+
 }  // namespace AscendC::emulation

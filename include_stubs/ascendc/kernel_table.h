@@ -91,11 +91,7 @@ template <typename... P> void RunKernel(void (*function)(), const pyaclnn_run *r
     try {
         /* In braces: from the first to the last. */
         const std::tuple<std::remove_cv_t<P>...> values{arguments.Take<std::remove_cv_t<P>>()...};
-        for (; block < run->blocks; block++) {
-            Core core(block, run->blocks, chip, memory.regions);
-            std::apply(kernel, values);
-            core.Finish();
-        }
+        RunBlocks(block, run->blocks, chip, memory.regions, [&] { std::apply(kernel, values); });
     } catch (const Fault &fault) {
         ReportFault(*run, fault, block);
     } catch (const std::exception &error) {

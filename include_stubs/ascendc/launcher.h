@@ -122,16 +122,11 @@ inline void ReportFault(Request &request, const Fault &fault)
     request.outcome = Outcome::Fault;
 }
 
-inline void RunBlocks(Request &request, const Entry &entry, std::deque<Region> &regions,
-                      void *const *arguments)
+inline void RunEntry(Request &request, const Entry &entry, std::deque<Region> &regions,
+                     void *const *arguments)
 {
     const Chip chip{static_cast<Family>(request.family), request.unified_buffer};
-    for (uint32_t block = 0; block < request.blocks; block++) {
-        request.block = block;
-        Core core(block, request.blocks, chip, regions);
-        entry.launch(arguments);
-        core.Finish();
-    }
+    RunBlocks(request.block, request.blocks, chip, regions, [&] { entry.launch(arguments); });
     request.outcome = Outcome::Finished;
 }
 
@@ -183,7 +178,7 @@ inline int Main(int count, char **words, const Entry *entries, uint32_t entry_co
     CatchCrashes();
 #endif
     try {
-        RunBlocks(request, entries[request.entry], regions, addresses.data());
+        RunEntry(request, entries[request.entry], regions, addresses.data());
     } catch (const Fault &fault) {
         ReportFault(request, fault);
     } catch (const std::exception &error) {

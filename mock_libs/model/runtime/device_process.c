@@ -316,7 +316,7 @@ static void let_end(struct device *device)
     uint8_t *answer;
     size_t length;
     device->ending = true;
-    if (device->lost || is_held(device) || mock_wire_is_stopped(device) ||
+    if (device->lost || is_held(device) ||
         !mock_device_request(device, MOCK_BYE, "", 0, &deadline, &answer, &length)) {
         return;
     }

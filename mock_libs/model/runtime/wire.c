@@ -159,7 +159,8 @@ bool mock_device_request(struct device *device, enum mock_request kind, const vo
 
 /* ---- waiting ------------------------------------------------------------------------------ */
 
-bool mock_wire_is_stopped(const struct device *device)
+/* Return whether a signal has stopped the process, which answers nothing then. */
+static bool is_stopped(const struct device *device)
 {
     char path[32], text[512];
     snprintf(path, sizeof path, "/proc/%ld/stat", (long)device->process);
@@ -178,7 +179,7 @@ static void watch(struct device *device)
 {
     struct timespec now;
     pump(device);
-    if (device->lost || device->process <= 0 || !mock_wire_is_stopped(device)) {
+    if (device->lost || device->process <= 0 || !is_stopped(device)) {
         device->stopped_since = 0;
         return;
     }

@@ -27,5 +27,3 @@ bool mock_wire_is_busy(struct device *device, enum mock_request kind);
 /* The answer, which is then the caller's, or NULL: it has not come. */
 uint8_t *mock_wire_take(struct device *device, enum mock_request kind, size_t *length);
 void mock_wire_abandon(struct device *device, enum mock_request kind);
-/* Return whether a signal has stopped the process, which answers nothing then. */
-bool mock_wire_is_stopped(const struct device *device);

@@ -33,8 +33,7 @@ static aclError no_arguments(const void *handle)
 
 static const struct pyaclnn_kernel *find_kernel(const void *function, aclError *status)
 {
-    struct mock_binary *binary;
-    const struct pyaclnn_kernel *kernel = mock_binary_kernel(function, &binary);
+    const struct pyaclnn_kernel *kernel = mock_binary_kernel(function);
     *status = kernel != NULL ? ACL_SUCCESS
                              : mock_fail(ACL_ERROR_RT_INVALID_HANDLE,
                                          "%p is no function of a loaded binary", function);

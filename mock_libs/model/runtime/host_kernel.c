@@ -65,12 +65,11 @@ void mock_binary_free(struct mock_binary *binary)
     free(binary);
 }
 
-const struct pyaclnn_kernel *mock_binary_kernel(const void *function, struct mock_binary **binary)
+const struct pyaclnn_kernel *mock_binary_kernel(const void *function)
 {
-    for (struct mock_binary *each = binaries; each != NULL; each = each->next) {
+    for (const struct mock_binary *each = binaries; each != NULL; each = each->next) {
         for (size_t i = 0; i < each->table.count; i++) {
             if (function == &each->table.kernels[i]) {
-                *binary = each;
                 return &each->table.kernels[i];
             }
         }
@@ -201,6 +200,9 @@ static bool start(struct work *work)
     }
     work->output = memfd_create("output of a kernel", MFD_CLOEXEC);
     if (work->output < 0 || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets) != 0) {
+        if (work->output >= 0) {
+            close(work->output);
+        }
         munmap(outcome, sizeof *outcome);
         return false;
     }

@@ -17,8 +17,8 @@ struct mock_binary *mock_binary_new(const void *data, size_t bytes);
 struct mock_binary *mock_binary_find(const void *handle);
 /* Queued kernels keep running. */
 void mock_binary_free(struct mock_binary *binary);
-/* The kernel behind a function handle, and its binary; or NULL. */
-const struct pyaclnn_kernel *mock_binary_kernel(const void *function, struct mock_binary **binary);
+/* The kernel behind a function handle, or NULL. */
+const struct pyaclnn_kernel *mock_binary_kernel(const void *function);
 
 /* Queue a kernel with a copy of its arguments; `slot` as in struct pyaclnn_run. */
 aclError mock_host_kernel_launch(const struct pyaclnn_kernel *kernel, uint32_t blocks,

@@ -16,6 +16,7 @@ __all__ = [
     "cached_rotation",
     "combined",
     "expert_order",
+    "group_ends",
     "grouped_product",
     "like",
     "rotated",
@@ -78,6 +79,11 @@ def combined(tokens: Array, places: Array, weights: Array, results: Array) -> Ar
     return (rows * shares).sum(1)
 
 
+def group_ends(groups: Array, *, counts: bool) -> Array:
+    """Where groups of rows end: cumulative numbers, or those of how many rows each has."""
+    return np.cumsum(groups) if counts else np.asarray(groups)
+
+
 def grouped_product(
     x: Sequence[Array],
     weight: Sequence[Array],
@@ -100,7 +106,7 @@ def grouped_product(
     biases = list(biases[0]) if len(biases) == 1 < len(matrices) else biases
     parts = list(x)
     if len(x) == 1 and len(matrices) > 1:
-        ends = np.cumsum(groups) if counts else np.asarray(groups)
+        ends = group_ends(groups, counts=counts)
         parts = np.split(x[0], ends[:-1])
         parts[-1] = parts[-1][: int(ends[-1] - (ends[-2] if len(ends) > 1 else 0))]
     rows = zip(parts, matrices, biases, strict=True)

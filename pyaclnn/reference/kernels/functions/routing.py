@@ -12,6 +12,7 @@ import numpy as np
 
 from pyaclnn.reference.kernels.functions.attention import without
 from pyaclnn.reference.kernels.functions.basic import sigmoid, softmax
+from pyaclnn.reference.kernels.functions.experts import expert_order, group_ends
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -35,13 +36,13 @@ Array = Any
 
 def groups_of_rows(ends: Array, count: int, *, counts: bool = False) -> Array:
     """The group of each row; groups end where cumulative numbers say, or have so many rows."""
-    ends = np.cumsum(ends) if counts else np.asarray(ends)
+    ends = group_ends(ends, counts=counts)
     return np.minimum(np.searchsorted(ends, np.arange(count), "right"), len(ends) - 1)
 
 
 def group_sums(x: Array, ends: Array, *, counts: bool = False) -> Array:
     """The sums of the rows of each group."""
-    ends = np.cumsum(ends) if counts else np.asarray(ends)
+    ends = group_ends(ends, counts=counts)
     starts = [0, *ends[:-1]]
     return np.stack([x[a:b].sum(0) for a, b in zip(starts, ends, strict=True)])
 
@@ -81,7 +82,7 @@ def feed_forward(
 def group_outer(x: Array, y: Array, ends: Array, *, counts: bool = False) -> Array:
     """The products of the transposed rows of each group with its other rows."""
     group = groups_of_rows(ends, len(x), counts=counts)
-    inside = np.arange(len(x)) < (np.sum(ends) if counts else ends[-1])
+    inside = np.arange(len(x)) < group_ends(ends, counts=counts)[-1]
     parts = [(group == place) & inside for place in range(len(ends))]
     return np.stack([x[part].T @ y[part] for part in parts])
 
@@ -132,9 +133,8 @@ def routed(
     """
     active, capacity, number, drops = limits
     flat = experts.reshape(-1)
-    order = np.argsort(flat, kind="stable")
+    order, places = expert_order(experts)
     count = np.bincount(flat, minlength=number)[: number or None]
-    places = np.argsort(order, kind="stable")
     if drops:
         starts = np.cumsum(count) - count
         inside = places - starts[flat]

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import subprocess
 import sys
@@ -12,21 +11,15 @@ from pathlib import Path
 import pytest
 
 from pyaclnn.ascendc.launch_source import find_signatures, rewrite_launches
+from tests.product import commands
 
 HERE = Path(__file__).parent
 COMPILER = (sys.executable, "-m", "pyaclnn", "ascendc", "compile")
 
 
 def run(*command: str | Path, cwd: Path, **extra: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [str(word) for word in command],
-        cwd=cwd,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=240,
-        env={**os.environ, "PYACLNN_BACKEND": "mock", **extra},
-    )
+    environment = commands.silent_environment(PYACLNN_BACKEND="mock", **extra)
+    return commands.run(*command, cwd=cwd, environment=environment)
 
 
 @pytest.fixture(scope="module")

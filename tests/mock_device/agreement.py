@@ -64,7 +64,7 @@ class Probe(NamedTuple):
 
     @property
     def agrees(self) -> bool:
-        """Whether a listed type is accepted, or another one refused."""
+        """Report whether a listed type is accepted, or another one refused."""
         return self.status == (ACCEPTED if self.listed else REFUSED)
 
 

@@ -71,7 +71,7 @@ class Variant(Stage):
         return found
 
     def gaps(self) -> list[bytes]:
-        """What lies between the elements of each tensor."""
+        """Return the bytes between the elements of each tensor."""
         found = []
         for value in self.arguments.values():
             items = value.items if isinstance(value, TensorList) else (value,)

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 
-from . import copies, device, growth, launch, processes, pytorch, reference
+from . import copies, device, growth, launch, phase_1, processes, pytorch, reference
 from .measure import as_data, as_table
 
 if TYPE_CHECKING:
@@ -33,6 +33,7 @@ BENCHMARKS: dict[str, Callable[[int], Iterator[Comparison]]] = {
     "device": device.compare,
     "torch": pytorch.compare,
     "growth": growth.compare,
+    "phase_1": phase_1.compare,
     "copies": copies.compare,
     "reference": reference.compare,
     "start": processes.compare,

@@ -243,22 +243,27 @@ def _misfit(
         if probe.error or [*map(len, probe.shapes)] != [*map(len, first.shapes)]:
             return None
         steps.append(probe.shapes)
-    short = _remainders(call, values, first)
-    if short is None:
-        return None
-    check = _probe(call, values, short)
-    targets = _targets(call, values)
-    for place, (result, shape) in enumerate(zip(first.results, first.shapes, strict=True)):
-        slopes = [
+    places = enumerate(zip(first.results, first.shapes, strict=True))
+    slopes = [
+        [
             [longer - length for longer, length in zip(step[place], shape, strict=True)]
             for step in steps
         ]
-        for probe in (last, check):
-            more = [probe.lengths[n] - first.lengths[n] for n in first.lengths]
-            if probe.error or probe.shapes[place] != _at(shape, slopes, more):
-                return None
-        real = _at(shape, slopes, [n - first.lengths[n] for n in first.lengths])
-        wrong = result._replace(tensor=targets[place]).misfit(real, shrinks=call.kernel.shrinks)
+        for place, (_, shape) in places
+    ]
+
+    def shapes_at(lengths: Mapping[int, int]) -> list[tuple[int, ...]]:
+        more = [lengths[n] - first.lengths[n] for n in first.lengths]
+        return [_at(*found, more) for found in zip(first.shapes, slopes, strict=True)]
+
+    if last.shapes != shapes_at(last.lengths):
+        return None
+    short = _remainders(call, values, first)
+    if short is None or _probe(call, values, short).shapes != shapes_at(short):
+        return None
+    real = shapes_at({n: n for n in first.lengths})
+    for result, target, shape in zip(first.results, _targets(call, values), real, strict=True):
+        wrong = result._replace(tensor=target).misfit(shape, shrinks=call.kernel.shrinks)
         if wrong is not None:
             return MisfitError(wrong)
     return None

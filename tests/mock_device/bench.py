@@ -115,6 +115,10 @@ class Bench:
         self._array(made, made.dims, made.strides)[...] = values
         return made
 
+    def write(self, placed: Tensor, index: tuple[int, ...], number: float) -> None:
+        """Place one element of a tensor."""
+        self._array(placed, placed.dims, placed.strides)[index] = number
+
     def array(self, placed: Tensor) -> NDArray[Any]:
         """Copy a tensor off the device, as it is."""
         return np.array(self._array(placed, placed.dims, placed.strides))

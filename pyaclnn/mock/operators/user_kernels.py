@@ -12,6 +12,7 @@ from pyaclnn.base.errors import text_of
 from pyaclnn.facts.operators.call_rules import call_rules
 from pyaclnn.facts.operators.types import ARRAYS
 from pyaclnn.mock.operators.arguments import check_arguments
+from pyaclnn.mock.operators.data_errors import data_error_text
 from pyaclnn.mock.operators.kernel_call import KernelCall, kernel_missing, zeros
 from pyaclnn.mock.operators.limits import typed_items
 from pyaclnn.mock.operators.operator import ExecutorKind, Launch, Operator, Plan, RefusalError
@@ -129,8 +130,8 @@ def _run(call: KernelCall, given: Given, memory: DeviceMemory, note: str) -> Sha
         for result in written:
             require_fit(result, result.array.shape, shrinks=kernel.shrinks)
     except (ValueError, TypeError, IndexError) as error:
-        data = _numbers_of(signature, given, readable) if kernel.trial else ""
-        raise DeviceMemoryError(f"{text_of(error)}{data}{note}") from error
+        text = data_error_text(error, signature, given.values, readable)
+        raise DeviceMemoryError(f"{text}{note}") from error
     for name, tensor, array in written:
         if is_paired(tensor):
             memory.view(name, bytes_of(tensor))[...] = paired(array)
@@ -211,18 +212,3 @@ def _lacked(call: KernelCall, given: Given) -> list[str]:
         and kernel.parameter_for(name)
         and not kernel.may_lack(name)
     ]
-
-
-def _numbers_of(
-    signature: Signature, given: Given, array_of: Callable[[str, Tensor], NDArray[Any]]
-) -> str:
-    """Describe the integers among the tensors, and the shapes they may point into."""
-    found = []
-    for name in signature.read:
-        value = given.values[name]
-        if isinstance(value, Tensor) and value.size:
-            array = array_of(name, value)
-            numbers = array.dtype.kind in "iu"
-            extent = f" and elements from {array.min()} to {array.max()}" if numbers else ""
-            found.append(f"{name} has shape {list(value.dims)}{extent}")
-    return f" ({'; '.join(found)})" if found else ""

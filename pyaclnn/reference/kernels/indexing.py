@@ -8,20 +8,12 @@ from typing import Any
 import numpy as np
 
 from pyaclnn.reference.kernels.kernel import operator
-from pyaclnn.reference.kernels.promotion import integers, some, wide
+from pyaclnn.reference.kernels.promotion import indices_within, some, wide
 
 __all__: list[str] = []
 
 Array = Any
 _VECTOR = 1
-
-
-def _checked(name: str, index: Array, length: int) -> Array:
-    outside = (integers(name, index) < 0) | (index >= length)
-    if np.any(outside):
-        wrong = index[outside].flat[0]
-        raise ValueError(f"{name} has an element {wrong}; it must be in [0, {length - 1}]")
-    return index.astype(np.int64)
 
 
 def _axis(x: Array, dim: int, *, new: bool = False) -> int:
@@ -92,7 +84,7 @@ def embedding(weight: Array, indices: Array) -> Array:
     """The rows of a table that are asked for."""
     if not weight.ndim:
         raise ValueError("weight has no dimension; it must be a table")
-    return weight[_checked("indices", indices, len(weight))]
+    return weight[indices_within("indices", indices, len(weight))]
 
 
 @operator("aclnnMaskedSelect", shrinks=True)
@@ -123,14 +115,14 @@ def gather(self: Array, dim: int, index: Array) -> Array:
     lines = tuple(
         slice(None) if axis == place else slice(length) for place, length in enumerate(index.shape)
     )
-    return np.take_along_axis(self[lines], _checked("index", index, self.shape[axis]), axis)
+    return np.take_along_axis(self[lines], indices_within("index", index, self.shape[axis]), axis)
 
 
 @operator("aclnnGatherV2")
 def gather_v2(self: Array, dim: int, index: Array) -> Array:
     """Slices of a dimension, in the order and shape of ``index``."""
     axis = _axis(self, dim)
-    return np.take(self, _checked("index", index, self.shape[axis]), axis)
+    return np.take(self, indices_within("index", index, self.shape[axis]), axis)
 
 
 @operator("aclnnIndexSelect")

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
     from types import ModuleType
 
-__all__ = ["Kernel", "KernelLimitError", "kernels_of", "operator", "short_names"]
+__all__ = ["ElementError", "Kernel", "KernelLimitError", "kernels_of", "operator", "short_names"]
 
 _ATTRIBUTE = "__aclnn__"
 _ENDINGS = ("Ref", "Optional")
@@ -23,6 +23,13 @@ Function = TypeVar("Function", bound="Callable[..., Any]")
 
 class KernelLimitError(Exception):
     """Call that a kernel of this project cannot compute, although CANN may."""
+
+
+class ElementError(ValueError):
+    """Element of a tensor of integers that is no place in another tensor."""
+
+    def __init__(self, name: str, element: int, length: int) -> None:
+        super().__init__(f"{name} has an element {element}; it must be in [0, {length - 1}]")
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from pyaclnn.reference.kernels.kernel import operator
-from pyaclnn.reference.kernels.promotion import cast, floating, integers, wide
+from pyaclnn.reference.kernels.promotion import cast, floating, indices_within, integers, wide
 
 __all__: list[str] = []
 
@@ -90,10 +90,7 @@ def _chosen(self: Array, target: Array, weight: Array, ignored: int) -> tuple[Ar
     rows = wide(self).reshape(-1, self.shape[-1])
     classes = integers("target", target).reshape(-1)
     counted = classes != ignored
-    inside = (classes >= 0) & (classes < rows.shape[1])
-    if not np.all(inside | ~counted):
-        raise ValueError(f"a target is no class of {rows.shape[1]}")
-    classes = np.where(counted, classes, 0)
+    classes = indices_within("target", np.where(counted, classes, 0), rows.shape[1])
     return rows, classes, np.where(counted, wide(weight)[classes], 0).astype(rows.dtype)
 
 

@@ -13,6 +13,7 @@ import ml_dtypes
 import numpy as np
 
 from pyaclnn.facts.operators.limits import CATEGORIES, category_of
+from pyaclnn.reference.kernels.kernel import ElementError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -25,6 +26,7 @@ __all__ = [
     "category",
     "common",
     "floating",
+    "indices_within",
     "integers",
     "promoted",
     "rounded",
@@ -149,6 +151,18 @@ def integers(name: str, array: NDArray[Any]) -> NDArray[Any]:
     if category(array.dtype) != "i":
         raise ValueError(f"{name} is {array.dtype}; it must be of integers")
     return array
+
+
+def indices_within(name: str, index: NDArray[Any], length: int) -> NDArray[Any]:
+    """Return a tensor of indices as int64.
+
+    Raises:
+        ElementError: An element is not in ``[0, length)``.
+    """
+    outside = (integers(name, index) < 0) | (index >= length)
+    if np.any(outside):
+        raise ElementError(name, int(index[outside].flat[0]), length)
+    return index.astype(np.int64)
 
 
 def some(name: str, tensors: list[NDArray[Any]]) -> list[NDArray[Any]]:

@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from pyaclnn.reference.kernels.promotion import indices_within
+
 __all__ = ["class_shares", "cross_entropy", "cross_entropy_slope"]
 
 Array = Any
@@ -18,7 +20,7 @@ def class_shares(
     """The factors of the negative logarithms of classes, and the sum of the rows' weights."""
     weight = np.ones(count) if weight is None else weight
     kept = target != ignored
-    place = np.where(kept, target, 0)
+    place = indices_within("target", np.where(kept, target, 0), count)
     shares = np.tile(weight * smoothing / count, (len(target), 1))
     shares[np.arange(len(target)), place] += (1 - smoothing) * weight[place]
     return shares * kept[:, None], (weight[place] * kept).sum()

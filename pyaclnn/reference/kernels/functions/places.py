@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pyaclnn.reference.kernels.promotion import indices_within
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
@@ -16,6 +18,7 @@ __all__ = [
     "consecutive",
     "gradient_of_copy",
     "index_places",
+    "indices_within",
     "lines",
     "padded",
     "paged",
@@ -152,7 +155,8 @@ def bags(
     bag = np.searchsorted(starts, np.arange(len(indices)), "right") - 1
     counted = indices != padding
     sizes = np.bincount(bag[counted], minlength=len(starts))
-    rows, mine, named = table[indices[counted]], bag[counted], indices[counted]
+    mine, named = bag[counted], indices_within("indices", indices[counted], len(table))
+    rows = table[named]
     if mode == 2:  # noqa: PLR2004
         made = np.zeros((len(starts), table.shape[1]), table.dtype)
         chosen = np.zeros(made.shape, np.int64)

@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pyaclnn.reference.kernels.promotion import indices_within
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
@@ -213,12 +215,12 @@ def masked_places(
     return np.maximum(where[bits.argmax(-2), np.arange(where.shape[1])], 0)
 
 
-def spread(gradient: Array, places: Array, x: Array, rank: int) -> Array:
+def spread(gradient: Array, indices: Array, x: Array, rank: int) -> Array:
     """A gradient added to the elements, by their places in the last axes, that it came from."""
     size, count = math.prod(x.shape[-rank:]), math.prod(gradient.shape[-rank:])
     rows = np.arange(gradient.size // max(count, 1))[:, None] * size
-    flat = (rows + places.reshape(-1, count)).ravel()
-    return np.bincount(flat, gradient.ravel(), x.size)[: x.size].reshape(x.shape)
+    flat = (rows + indices_within("indices", indices, size).reshape(-1, count)).ravel()
+    return np.bincount(flat, gradient.ravel(), x.size).reshape(x.shape)
 
 
 def mixed(x: Array, matrices: Sequence[Array]) -> Array:

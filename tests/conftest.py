@@ -168,14 +168,10 @@ def together() -> dict[str, frozenset[str]]:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave most cases of a sampled table to the exhaustive stage, and on a CANN the simulation.
-
-    Tests that use PyTorch are marked.
-    """
+    """Mark the tests that use PyTorch, begin with the long ones, and on a CANN skip others."""
     for item in items:
         if "torch" in getattr(item, "fixturenames", ()):
             item.add_marker("torch")
-    leave_most_to_the_exhaustive_stage(items)
     # Files are handed out in the order of their first tests.
     items.sort(key=lambda item: item.get_closest_marker("long") is None)
     if config.getoption("--backend") != "cann":
@@ -189,18 +185,32 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             item.add_marker(pytest.mark.skip(reason=NEEDS_IT))
 
 
-def leave_most_to_the_exhaustive_stage(items: list[pytest.Item]) -> None:
-    """Keep of each sampled table as many cases as its marker says, evenly spread."""
-    tables: dict[str, list[pytest.Item]] = {}
-    for item in items:
-        if item.get_closest_marker("sampled") and not item.get_closest_marker("exhaustive"):
-            tables.setdefault(item.nodeid.partition("[")[0], []).append(item)
-    for cases in tables.values():
-        (kept,) = cast("pytest.Mark", cases[0].get_closest_marker("sampled")).args
-        chosen = {index * len(cases) // kept for index in range(kept)}
-        for index, item in enumerate(cases):
+@pytest.hookimpl(wrapper=True)
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> Iterator[None]:
+    """Leave most cases of a sampled table to the exhaustive stage, and make no test of those here.
+
+    Half of all tests are exhaustive. The default run would make each of them only to deselect it.
+    """
+    yield
+    calls: Any = metafunc._calls
+    find = metafunc.definition.get_closest_marker
+    table = [call for call in calls if not is_exhaustive(call)]
+    sampled = find("sampled")
+    if sampled is not None and find("exhaustive") is None:
+        (kept,) = sampled.args
+        chosen = {index * len(table) // kept for index in range(kept)}
+        for index, call in enumerate(table):
             if index not in chosen:
-                item.add_marker(pytest.mark.exhaustive)
+                call.marks.append(pytest.mark.exhaustive.mark)
+    expression = metafunc.config.getoption("markexpr")
+    if "not exhaustive" in expression and " or " not in expression:
+        left = [] if find("exhaustive") else [call for call in calls if not is_exhaustive(call)]
+        calls[:] = left or calls[:1]  # without any, pytest would make a test without arguments
+
+
+def is_exhaustive(call: Any) -> bool:
+    """Tell whether a case of a table has that mark of its own."""
+    return any(mark.name == "exhaustive" for mark in call.marks)
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)

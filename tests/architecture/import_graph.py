@@ -68,8 +68,12 @@ def names_imported(source: str | ast.Module, package: str = "") -> Iterator[str]
 def names_used(tree: ast.AST) -> Iterator[str]:
     """Every chain of attributes of the package itself, such as ``pyaclnn.mock.environment``."""
     for node in ast.walk(tree):
-        if isinstance(node, ast.Attribute) and re.match(r"pyaclnn[.\w]+$", ast.unparse(node)):
-            yield ast.unparse(node)
+        if isinstance(node, ast.Attribute):
+            first = node.value
+            while isinstance(first, ast.Attribute):
+                first = first.value
+            if isinstance(first, ast.Name) and first.id == "pyaclnn":
+                yield ast.unparse(node)
 
 
 def module_named(name: str) -> str:

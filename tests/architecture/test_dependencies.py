@@ -46,8 +46,9 @@ def imported(tree: ast.AST) -> Iterator[str]:
 def test_what_a_module_imports_is_a_dependency() -> None:
     homes, missing = packages_distributions(), {}
     for module, path in MODULES.items():
-        tree = ast.parse(path.read_text(encoding="utf-8"))
-        names = set(imported(tree)) - sys.stdlib_module_names - {"pyaclnn", "_cffi_backend"}
+        names = (
+            set(imported(tree_of(path))) - sys.stdlib_module_names - {"pyaclnn", "_cffi_backend"}
+        )
         needed = {homes.get(name, [name])[0].lower().replace("_", "-") for name in names}
         missing[module] = needed - declared() - HOSTS.get(room_of(module), set())
     assert {module: names for module, names in missing.items() if names} == {}

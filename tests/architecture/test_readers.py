@@ -7,7 +7,7 @@ import ast
 
 import pytest
 
-from .import_graph import MODULES
+from .import_graph import MODULES, tree_of
 
 OPENER = "pyaclnn.base.files"
 CALLS = {"open", "read_text", "read_bytes", "fromfile", "load_module", "getline", "getlines"}
@@ -63,25 +63,25 @@ METHODS_OF_OTHERS = {
 """Modules with methods of such a name that open no file by a path."""
 
 
-def opened_in(source: str) -> list[str]:
+def opened_in(tree: ast.Module) -> list[str]:
     """List the calls in a source that open files, each with its line."""
     found = []
-    for node in ast.walk(ast.parse(source)):
+    for node in ast.walk(tree):
         if isinstance(node, ast.Call):
             called = node.func
             name = called.attr if isinstance(called, ast.Attribute) else getattr(called, "id", "")
-            if name in CALLS and not is_of_the_opener(called, source):
+            if name in CALLS and not is_of_the_opener(called, tree):
                 found.append(f"{node.lineno}: {ast.unparse(called)}")
     return found
 
 
-def is_of_the_opener(called: ast.expr, source: str) -> bool:
+def is_of_the_opener(called: ast.expr, tree: ast.Module) -> bool:
     """Report if a function was imported from the opener."""
     return isinstance(called, ast.Name) and any(
         isinstance(node, ast.ImportFrom)
         and node.module == OPENER
         and called.id in {alias.asname or alias.name for alias in node.names}
-        for node in ast.walk(ast.parse(source))
+        for node in ast.walk(tree)
     )
 
 
@@ -91,7 +91,7 @@ def readers() -> dict[str, list[str]]:
         name: found
         for name, path in MODULES.items()
         if not name.startswith("pyaclnn.bindgen") and name != OPENER
-        if (found := opened_in(path.read_text(encoding="utf-8")))
+        if (found := opened_in(tree_of(path)))
     }
 
 
@@ -115,4 +115,4 @@ def test_files_of_users_and_installations_are_opened_in_one_way() -> None:
     ],
 )
 def test_the_check_sees_each_way_to_open_a_file(source: str, found: list[str]) -> None:
-    assert opened_in(source) == found
+    assert opened_in(ast.parse(source)) == found

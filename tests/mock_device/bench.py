@@ -79,6 +79,10 @@ class Bench:
         self.device.memory.close()
         self._host.close()
 
+    def clear(self) -> None:
+        """Use the memory of all tensors again."""
+        self._next = BASE + 4096
+
     def bytes_at(self, address: int, size: int) -> bytes:
         start = address - BASE
         return self._host[start : start + size]

@@ -77,13 +77,8 @@ def expected_status(name: str, probe: Probe) -> int:
     return NOT_COMPUTED if probe.word in WITHOUT_ARRAY else ACCEPTED
 
 
-@pytest.mark.parametrize(
-    "family",
-    [
-        family if family == "910b" else pytest.param(family, marks=pytest.mark.exhaustive)
-        for family in CHIPS
-    ],
-)
+@pytest.mark.sampled(40)
+@pytest.mark.parametrize("family", CHIPS)
 @pytest.mark.parametrize("name", VECTORS_OF)
 def test_each_listed_type_is_accepted_and_each_other_refused(
     name: str, family: str, make_bench: Callable[[str], Bench]
@@ -114,15 +109,18 @@ def test_every_exception_is_one_of_an_operator() -> None:
         assert parameter in [p.name for p in catalogue()[f"aclnn{name}"].parameters]
 
 
-@pytest.mark.parametrize("name", VECTORS_OF)
-def test_a_null_is_refused_where_it_is_required_and_nowhere_else(name: str, bench: Bench) -> None:
-    base = Stage(bench, VECTORS_OF[name][0]).arguments
-    rules = call_rules(name)
-    assert rules is not None
-    for of, rule in zip(base, rules.parameters, strict=True):
-        if rule.pointer:
-            status = bench.check(name, base | {of: None}).status
-            assert (status == 161001) == (not rule.nullable), of
+def test_a_null_is_refused_where_it_is_required_and_nowhere_else(bench: Bench) -> None:
+    wrong = []
+    for name, vectors in VECTORS_OF.items():
+        bench.clear()
+        base = Stage(bench, vectors[0]).arguments
+        rules = call_rules(name)
+        assert rules is not None
+        for of, rule in zip(base, rules.parameters, strict=True):
+            status = bench.check(name, base | {of: None}).status if rule.pointer else 0
+            if rule.pointer and (status == 161001) == rule.nullable:
+                wrong.append((name, of, status))
+    assert wrong == []
 
 
 def of(*dims: int, word: str = "FLOAT", form: str = "ND") -> Tensor:

@@ -111,6 +111,7 @@ def differing(bench: Bench, vectors: list[Any], word: str) -> tuple[dict[str, st
     return {name: text for name, text in found if text}, sum(t is not None for _, t in found)
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(("word", "least"), [("f16", 340), ("bf16", 320), ("", 380)])
 def test_an_operator_computes_the_same_for_other_tensors(
     word: str, least: int, bench: Bench
@@ -138,6 +139,7 @@ def test_a_kernel_that_computes_in_float16_is_noticed(
     assert differing(bench, vectors, "f16")[0]
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("half", [0, 1])
 def test_tensors_without_elements_are_computed_or_refused(half: int, bench: Bench) -> None:
     for vector in VECTORS[half::2]:

@@ -170,6 +170,7 @@ def check_operator(bench: Bench, name: str, words: Iterable[str]) -> list[str]:
     return wrong
 
 
+@pytest.mark.sampled(20)
 @pytest.mark.parametrize("name", OPERATORS)
 def test_no_scalar_loses_anything(name: str, bench: Bench) -> None:
     assert check_operator(bench, name, SAMPLE) == []

@@ -12,7 +12,7 @@ from .import_graph import circle
 
 SOURCES = read()
 STOREYS = [
-    *("model/runtime", "model/base", "model/collectives"),
+    *("model/runtime", "model/collectives", "model/base"),
     *("api/runtime", "api/base", "api/operators", "api/ge", "api/collectives"),
 ]
 """From the bottom to the top; a folder leans on those above it in this list only."""

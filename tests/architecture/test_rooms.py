@@ -53,7 +53,7 @@ HEIGHT = {module: height for height, storey in enumerate(STOREYS) for module in 
 # Rooms of rooms, from the bottom to the top; what stands beside them is their face.
 INNER_STOREYS = {
     "health": ["installed", "report", "smoke", "checks", "explain", "child", "command", "fleet"],
-    "mock": ["protocol", "contract", "collectives", "operators", "device", "control"],
+    "mock": ["protocol", "contract", "operators", "collectives", "device", "control"],
 }
 
 # The folders of rooms.

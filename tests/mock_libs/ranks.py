@@ -5,7 +5,8 @@ Standard input says what, as JSON: how many ranks there are, which are here, the
 information goes from process to process (or null: init-all), how many processes there are, and
 steps. A step is a list of calls that are made, one after the other, before all streams here are
 synchronized. A call has the rank, the function, its arguments, and in hex what lies in its two
-buffers. What came of each is printed, as JSON.
+buffers; that of an operator has its arguments alone, with tensors as shapes, types and contents.
+What came of each is printed, as JSON.
 """
 
 from __future__ import annotations
@@ -24,6 +25,8 @@ __all__ = ["main"]
 _HUGE_FIRST, _TO_DEVICE, _TO_HOST = 0, 1, 2
 _ROOM = 4096
 _ROOT_INFO = 4108
+_NAME = 128
+_ND = 2
 
 
 class Ranks:
@@ -101,6 +104,8 @@ class Ranks:
         """Make a call."""
         rank = told["rank"]
         self.must(self.acl.aclrtSetDevice(rank))
+        if told["function"].startswith("aclnn"):
+            return self.operate(rank, told)
         for name in ("send", "receive"):
             self.fill(rank, name, told[name])
         known = {"comm": self.comms[rank], "stream": self.streams[rank], **self.buffers[rank]}
@@ -113,6 +118,50 @@ class Ranks:
         status = getattr(self.hccl, told["function"])(*given)
         return {"status": status, "text": self.text() if status else ""}
 
+    def operate(self, rank: int, told: dict[str, Any]) -> dict[str, Any]:
+        """Run an operator of the group."""
+        name = ctypes.create_string_buffer(_NAME)
+        self.must(self.hccl.HcclGetCommName(self.comms[rank], name))
+        opapi = ctypes.CDLL("libopapi.so")
+        given: list[Any] = []
+        for argument in told["arguments"]:
+            if isinstance(argument, dict):
+                given.append(self.tensor(argument))
+            elif isinstance(argument, float):
+                given.append(ctypes.c_double(argument))
+            elif isinstance(argument, str):
+                text = name.value if argument == "group" else argument.encode()
+                given.append(ctypes.c_char_p(text))
+            else:
+                given.append(ctypes.c_void_p(argument) if argument is None else argument)
+        size, executor = ctypes.c_uint64(), ctypes.c_void_p()
+        first = getattr(opapi, told["function"] + "GetWorkspaceSize")
+        first.argtypes = [
+            ctypes.c_int64 if isinstance(value, int) else type(value) for value in given
+        ] + [ctypes.c_void_p] * 2
+        status = first(*given, ctypes.byref(size), ctypes.byref(executor))
+        if status == 0:
+            run = getattr(opapi, told["function"])
+            status = run(None, ctypes.c_uint64(0), executor, self.streams[rank])
+        return {"status": status, "text": self.text() if status else ""}
+
+    def tensor(self, told: dict[str, Any]) -> Any:
+        """Make a tensor, with its content."""
+        content = bytes.fromhex(told["content"])
+        address, size = ctypes.c_void_p(), ctypes.c_size_t(max(len(content), 1))
+        self.must(self.acl.aclrtMalloc(ctypes.byref(address), size, _HUGE_FIRST))
+        self.must(self.acl.aclrtMemcpy(address, size, content, len(content), _TO_DEVICE))
+        told["address"] = address.value
+        dims = (ctypes.c_int64 * len(told["dims"]))(*told["dims"])
+        rank = ctypes.c_uint64(len(dims))
+        base = ctypes.CDLL("libnnopbase.so")
+        base.aclCreateTensor.restype = ctypes.c_void_p
+        return ctypes.c_void_p(
+            base.aclCreateTensor(
+                *(dims, rank, told["type"], None, ctypes.c_int64(0)), *(_ND, dims, rank, address)
+            )
+        )
+
     def finish(self, told: dict[str, Any], answer: dict[str, Any]) -> None:
         """Wait for a call, and see what it has received."""
         rank = told["rank"]
@@ -122,11 +171,21 @@ class Ranks:
         error = ctypes.c_int(-1)
         self.must(self.hccl.HcclGetCommAsyncError(self.comms[rank], ctypes.byref(error)))
         answer["error"] = error.value
-        for name in ("send", "receive"):
+        tensors = [each for each in told["arguments"] if isinstance(each, dict)]
+        answer["tensors"] = [self.content(each) for each in tensors if "address" in each]
+        for name in () if tensors else ("send", "receive"):
             size = ctypes.c_size_t(len(told[name]) // 2)
             data = ctypes.create_string_buffer(size.value)
             self.must(self.acl.aclrtMemcpy(data, size, self.buffers[rank][name], size, _TO_HOST))
             answer[name] = data.raw.hex()
+
+    def content(self, told: dict[str, Any]) -> str:
+        """What lies in a tensor, in hex; the tensor is freed."""
+        size, address = ctypes.c_size_t(len(told["content"]) // 2), ctypes.c_void_p(told["address"])
+        data = ctypes.create_string_buffer(size.value)
+        self.must(self.acl.aclrtMemcpy(data, size, address, size, _TO_HOST))
+        self.must(self.acl.aclrtFree(address))
+        return data.raw.hex()
 
     def close(self) -> None:
         """Give everything back."""

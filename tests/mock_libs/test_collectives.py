@@ -158,11 +158,13 @@ def cases() -> dict[str, Case]:
 CASES = cases()
 
 
-def told(programs: Programs, steps: list[Any], **environment: str) -> list[dict[str, Any]]:
+def told(
+    programs: Programs, steps: list[Any], ranks: int = RANKS, **environment: str
+) -> list[dict[str, Any]]:
     """Return the results of steps of ranks in one process."""
     command = [sys.executable, str(HERE / "ranks.py")]
-    tell = {"ranks": RANKS, "here": [*range(RANKS)], "steps": steps}
-    path = {"LD_LIBRARY_PATH": str(libdir()), "PYACLNN_MOCK_DEVICES": str(RANKS)}
+    tell = {"ranks": ranks, "here": [*range(ranks)], "steps": steps}
+    path = {"LD_LIBRARY_PATH": str(libdir()), "PYACLNN_MOCK_DEVICES": str(ranks)}
     done = programs.run(command, {**path, **environment}, given=json.dumps(tell))
     assert done.returncode == 0, done.stderr
     answer = json.loads(done.stdout)

@@ -265,6 +265,9 @@ void mock_call_string(struct mock_call *call, const char *name, const char *valu
     put_argument(call, name, value == NULL ? 'n' : 'c');
     if (value != NULL) {
         put_string(call, value);
+        if (call->group == NULL && strncmp(name, "group", 5) == 0) {
+            call->group = value;
+        }
     }
 }
 

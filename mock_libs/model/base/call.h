@@ -34,6 +34,7 @@ struct mock_call {
     bool no_memory;
     const char *argument;      /* the one that is being added */
     const char *long_argument; /* the one that makes the message too long to send */
+    const char *group;         /* the first name of a group of ranks among the arguments */
     const char *dead_argument; /* an argument that is no live object, and what it should be */
     enum mock_kind dead_kind;
 };
@@ -67,6 +68,9 @@ void mock_call_string(struct mock_call *call, const char *name, const char *valu
 
 /* Bytes of the longest message that the device process accepts. */
 enum { MOCK_MAX_PAYLOAD = 4 << 20 };
+
+/* The bits of the flags from here on count the ranks of the group. */
+enum { MOCK_RANKS_SHIFT = 16 };
 
 /* Fill in what is known last: the flags of the call and the number of its arguments. */
 void mock_call_finish(struct mock_call *call, uint32_t flags);

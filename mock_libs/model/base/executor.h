@@ -5,6 +5,7 @@
 #include "argument_builder.h"
 #include "cache.h"
 #include "call.h"
+#include "hccl/hccl.h"
 
 /* Bits of a mask of arguments. */
 enum { MAX_ARGUMENTS = 64 };
@@ -19,6 +20,7 @@ struct executor {
     struct mock_used *used;
     size_t used_count;
     int device; /* current in phase 1 */
+    HcclComm group; /* whose ranks run it together, or NULL */
     struct plan plan;
     struct assembly *assembly; /* of a package, as long as its arguments come; or NULL */
     bool repeatable, from_cache;

@@ -4,11 +4,13 @@
 
 #include <stdlib.h>
 
+#include "communicator.h"
 #include "context.h"
 #include "entry.h"
 #include "error_message.h"
 #include "executor.h"
 #include "lock.h"
+#include "stream.h"
 #include "task.h"
 #include "wire.h"
 #include "wire_reader.h"
@@ -63,7 +65,8 @@ const char *mock_failed_operator(void)
     return failed_operator;
 }
 
-static aclnnStatus create(struct mock_call *call, uint32_t null_pointers, uint64_t *workspace_size,
+static aclnnStatus create(struct mock_call *call, uint32_t null_pointers,
+                          const struct communicator *group, uint64_t *workspace_size,
                           aclOpExecutor **handle)
 {
     struct plan plan;
@@ -89,6 +92,7 @@ static aclnnStatus create(struct mock_call *call, uint32_t null_pointers, uint64
         return mock_fail(ACLNN_ERR_INNER_CREATE_EXECUTOR, "%s: no host memory for an executor",
                          call->operator_name);
     }
+    executor->group = group == NULL ? NULL : group->handle;
     *workspace_size = plan.workspace_size;
     *handle = made;
     return ACLNN_SUCCESS;
@@ -114,8 +118,11 @@ static aclnnStatus phase1(struct mock_call *call, uint64_t *workspace_size,
     }
     const uint32_t null_pointers =
         (workspace_size == NULL ? 1u : 0u) | (executor == NULL ? 2u : 0u);
-    mock_call_finish(call, null_pointers | (mock_deterministic() ? 4u : 0u));
-    const aclnnStatus status = create(call, null_pointers, workspace_size, executor);
+    const struct communicator *group =
+        call->group == NULL ? NULL : mock_communicator_named(call->group, mock_stream_device(NULL));
+    mock_call_finish(call, null_pointers | (mock_deterministic() ? 4u : 0u) |
+                               (group == NULL ? 0u : group->ranks << MOCK_RANKS_SHIFT));
+    const aclnnStatus status = create(call, null_pointers, group, workspace_size, executor);
     failed_operator = status == ACLNN_SUCCESS ? NULL : call->operator_name;
     return status;
 }

@@ -12,6 +12,7 @@
 #include "launch_check.h"
 #include "objects.h"
 #include "phase1.h"
+#include "submission.h"
 #include "violation.h"
 
 static aclnnStatus check_workspace(const struct executor *executor, const void *workspace,
@@ -61,6 +62,29 @@ static void name_tensors(const struct executor *executor, struct mock_launch *la
     }
 }
 
+/* Queue an operator of a group of ranks: it runs when all of them have reached it. */
+static aclnnStatus launch_together(const struct executor *executor, struct mock_launch *launch,
+                                   aclrtStream stream)
+{
+    const size_t length = launch->length - MOCK_PREFIX;
+    struct mock_exchange_part part = {.operation = "Operator",
+                                      .count = length,
+                                      .list_count = (uint32_t)((length + 7) / 8),
+                                      .ranges = launch->ranges,
+                                      .range_count = launch->range_count};
+    uint64_t *call = calloc(part.list_count, sizeof *call);
+    HcclResult result = HCCL_E_MEMORY;
+    if (call != NULL) {
+        memcpy(call, launch->message + MOCK_PREFIX, length);
+        part.lists = call;
+        result = mock_submit_collective(executor->group, &part, 1, stream);
+    }
+    free(call);
+    free(launch->message);
+    free(launch->ranges);
+    return result == HCCL_SUCCESS ? ACLNN_SUCCESS : ACLNN_ERR_RUNTIME_ERROR;
+}
+
 static aclnnStatus launch_kernel(struct executor *executor, const void *workspace, uint64_t size,
                           aclrtStream stream)
 {
@@ -86,6 +110,9 @@ static aclnnStatus launch_kernel(struct executor *executor, const void *workspac
     if (device >= 0 && !mock_check_memory(executor, workspace, device, &launch)) {
         free(message);
         return mock_fail(ACLNN_ERR_INNER, "%s: no host memory", executor->operator_name);
+    }
+    if (executor->group != NULL && launch.refused == NULL) {
+        return launch_together(executor, &launch, stream);
     }
     name_tensors(executor, &launch);
     if (mock_stream_launch(stream, &launch) != ACL_SUCCESS) {

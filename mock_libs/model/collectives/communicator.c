@@ -23,6 +23,15 @@ struct communicator *mock_communicators(void)
     return communicators;
 }
 
+struct communicator *mock_communicator_named(const char *name, int device)
+{
+    struct communicator *each = communicators;
+    while (each != NULL && (each->device != device || strcmp(each->name, name) != 0)) {
+        each = each->next;
+    }
+    return each;
+}
+
 static void look(void *communicator)
 {
     mock_communicator_poll(communicator);

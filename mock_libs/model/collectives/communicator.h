@@ -46,6 +46,8 @@ struct communicator {
 
 /* All of the process. */
 struct communicator *mock_communicators(void);
+/* That of a group's name on a device, or NULL. */
+struct communicator *mock_communicator_named(const char *name, int device);
 /* NULL: no host memory. Its socket is then still the caller's. */
 struct communicator *mock_communicator_new(const struct mock_address *address, int socket,
                                            int device, uint32_t rank, uint32_t ranks);

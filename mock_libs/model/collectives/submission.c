@@ -195,6 +195,9 @@ static HcclResult check(const struct communicator *communicator,
         __builtin_mul_overflow(part->receive_count, item, &received)) {
         sent = received = UINT64_MAX; /* more than any block has */
     }
+    for (size_t i = 0; i < part->range_count; i++) {
+        errand->ranges[errand->range_count++] = part->ranges[i];
+    }
     HcclResult result = use(communicator, "what it sends", part->send, sent, false, errand);
     return result != HCCL_SUCCESS
                ? result
@@ -300,7 +303,11 @@ HcclResult mock_submit_collective(HcclComm handle, const struct mock_exchange_pa
     HcclResult result = check_stream(communicator, stream);
     struct submission *submission = result == HCCL_SUCCESS ? calloc(1, sizeof *submission) : NULL;
     struct mock_host_task errand = {.work = submission, .run = run, .end = end};
-    errand.ranges = submission == NULL ? NULL : calloc(2 * count + 1, sizeof *errand.ranges);
+    size_t most = 2 * (size_t)count + 1;
+    for (uint32_t i = 0; i < count; i++) {
+        most += parts[i].range_count;
+    }
+    errand.ranges = submission == NULL ? NULL : calloc(most, sizeof *errand.ranges);
     for (uint32_t i = 0; errand.ranges != NULL && result == HCCL_SUCCESS && i < count; i++) {
         result = check(communicator, &parts[i], &errand);
     }

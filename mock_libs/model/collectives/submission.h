@@ -3,6 +3,7 @@
 #pragma once
 
 #include "hccl/hccl.h"
+#include "task.h"
 
 /* One exchange, as the caller describes it; `lists` holds, for each rank, what the operation needs. */
 struct mock_exchange_part {
@@ -16,6 +17,8 @@ struct mock_exchange_part {
     uint64_t send_count, receive_count; /* elements there, 0: nothing is used */
     const uint64_t *lists;
     uint32_t list_count;
+    const struct mock_range *ranges; /* memory that is used beside both, and was checked */
+    size_t range_count;
     enum { MOCK_ALL_RANKS, MOCK_TO_PEER, MOCK_FROM_PEER } between;
 };
 

@@ -17,8 +17,11 @@ if TYPE_CHECKING:
 __all__ = ["disagreement"]
 
 
-def _words(part: Part) -> str:
+def _words(work: RankWork) -> str:
     """Describe the part of a request in which all ranks must agree."""
+    part = work.part
+    if part.operation == "Operator":
+        return work.call().operator
     words = [part.operation]
     if part.operation != "Barrier":
         own = part.operation in LISTED
@@ -37,7 +40,7 @@ def disagreement(all_: Sequence[RankWork]) -> str:
     Args:
         all_: All of an operation, in the order of the ranks.
     """
-    requests = [_words(each.part) for each in all_]
+    requests = [_words(each) for each in all_]
     compared = [_pair(each.part) for each in all_] if all_[0].part.operation in PAIRED else requests
     for each, words, request in zip(all_, compared, requests, strict=True):
         if words != compared[0]:

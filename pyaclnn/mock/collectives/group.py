@@ -11,12 +11,13 @@ from pyaclnn.base.errors import text_of
 from pyaclnn.mock.collectives.agreement import disagreement
 from pyaclnn.mock.collectives.operations import OPERATIONS, PAIRED, RankWork
 from pyaclnn.mock.collectives.packets import RESULTS, AnswerKind, AnswerPacket
+from pyaclnn.mock.protocol.memory import DeviceMemoryError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
 
-    from pyaclnn.mock.collectives.memory import RankMemory
     from pyaclnn.mock.collectives.packets import Part, SubmitPacket
+    from pyaclnn.mock.protocol.memory import DeviceMemory
 
     Send = Callable[[AnswerPacket], None]
 
@@ -57,7 +58,7 @@ class Rank:
     process: int
     device: int
     send: Send
-    memory: RankMemory | None = None
+    memory: DeviceMemory | None = None
     lost: str = ""
     awaited: bool = False
 
@@ -252,8 +253,8 @@ class Group:
         if differ:
             return RESULTS["E_PARA"], f"EI0005: {differ}"
         try:
-            OPERATIONS[all_[0].part.operation](all_)
-        except (IndexError, KeyError, ValueError, MemoryError) as error:
+            _function_of(all_[0].part.operation)(all_)
+        except (DeviceMemoryError, KeyError, ValueError, MemoryError) as error:
             return RESULTS["E_INTERNAL"], f"EI0007: {all_[0].part.operation}: {text_of(error)}"
         return 0, ""
 
@@ -266,6 +267,14 @@ class Group:
             if (rank.number in awaited) != rank.awaited:
                 rank.awaited = not rank.awaited
                 rank.send(AnswerPacket(AnswerKind.AWAITED, flag=rank.awaited))
+
+
+def _function_of(operation: str) -> Callable[[Sequence[RankWork]], None]:
+    if operation != "Operator":
+        return OPERATIONS[operation]
+    from pyaclnn.mock.collectives.kernels import run_kernels  # noqa: PLC0415  # few groups need it
+
+    return run_kernels
 
 
 def _moment(seconds: float) -> float:

@@ -12,14 +12,16 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from pyaclnn.mock.collectives.arithmetic import data_type, reduced
+from pyaclnn.mock.protocol.call_codec import Reader, read_call
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
-    from pyaclnn.mock.collectives.memory import RankMemory
     from pyaclnn.mock.collectives.packets import Part
+    from pyaclnn.mock.protocol.memory import DeviceMemory
+    from pyaclnn.mock.protocol.values import Call
 
 __all__ = ["LISTED", "OPERATIONS", "PAIRED", "REDUCING", "RankWork"]
 
@@ -44,7 +46,7 @@ class RankWork:
 
     rank: int
     part: Part
-    memory: RankMemory
+    memory: DeviceMemory
     wrong: bool
 
     def sent(self, count: int, start: int = 0) -> NDArray[Any]:
@@ -62,9 +64,18 @@ class RankWork:
         """One of its lists of counts and displacements."""
         return self.part.lists[which * ranks : (which + 1) * ranks]
 
+    def call(self) -> Call:
+        """The call of its operator.
+
+        Raises:
+            WireError: It is not well-formed.
+        """
+        encoded = b"".join(word.to_bytes(8, "little") for word in self.part.lists)
+        return read_call(Reader(encoded[: self.part.count]))
+
     def _array(self, address: int, count: int, start: int) -> NDArray[Any]:
         dtype = data_type(self.part.data_type)
-        return self.memory.array(address + start * dtype.itemsize, count, dtype)
+        return self.memory.elements(address + start * dtype.itemsize, count, dtype)
 
 
 def _total(all_: Sequence[RankWork], count: int, start: int = 0) -> NDArray[Any]:

@@ -18,7 +18,6 @@ import numpy as np
 
 from pyaclnn.base.errors import text_of
 from pyaclnn.mock.collectives.group import Group, Rank, Timeouts
-from pyaclnn.mock.collectives.memory import RankMemory
 from pyaclnn.mock.collectives.packets import (
     RESULTS,
     VERSION,
@@ -31,6 +30,7 @@ from pyaclnn.mock.collectives.packets import (
     decode,
     encode,
 )
+from pyaclnn.mock.protocol.memory import DeviceMemory
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -189,7 +189,7 @@ class _Rendezvous:
         elif isinstance(request, MemoryPacket):
             if rank.memory is not None:
                 rank.memory.close()
-            rank.memory = RankMemory(descriptors[0], request.base, request.size)
+            rank.memory = DeviceMemory(descriptors[0], request.base, request.size)
         elif isinstance(request, LeavePacket):
             self._close(connection, "")
         else:

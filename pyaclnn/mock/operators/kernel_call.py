@@ -27,6 +27,7 @@ from pyaclnn.mock.protocol.values import (
 )
 from pyaclnn.reference import Strength, implementation
 from pyaclnn.reference.kernels.aten import CAUTION, KERNELS
+from pyaclnn.reference.kernels.functions.exchange import GroupError
 from pyaclnn.reference.kernels.kernel import KernelLimitError
 from pyaclnn.reference.kernels.promotion import category, wide
 
@@ -197,7 +198,7 @@ class KernelCall(NamedTuple):
     def _called(self, function: Callable[..., Any], arguments: dict[str, Any]) -> Any:
         try:
             return function(**arguments)
-        except (ValueError, TypeError, IndexError, MemoryError):
+        except (ValueError, TypeError, IndexError, MemoryError, GroupError):
             raise
         except Exception as error:
             if not self.is_own:

@@ -28,7 +28,8 @@ from pyaclnn.mock.operators.trial import MisfitError, require_fit, try_kernel
 from pyaclnn.mock.protocol.dtypes import data_type_name, format_name, type_word
 from pyaclnn.mock.protocol.memory import DeviceMemoryError
 from pyaclnn.mock.protocol.status import Status
-from pyaclnn.mock.protocol.values import Tensor
+from pyaclnn.mock.protocol.values import RANKS_SHIFT, Tensor
+from pyaclnn.reference.kernels.functions.exchange import Group, GroupError, within
 from pyaclnn.reference.kernels.graph_functions import relaid
 from pyaclnn.reference.kernels.kernel import KernelLimitError
 
@@ -79,8 +80,12 @@ def operator_of_kernel(signature: Signature, kernel: Kernel) -> Operator[Given]:
     def check(given: Given, setting: Setting) -> Plan:
         check_arguments(signature, given.values, setting.chip, kernel)
         _check_arrays(signature, given)
+        ranks = setting.flags >> RANKS_SHIFT
         try:
-            try_kernel(call, given.values)
+            with within(Group(ranks) if ranks else None):
+                try_kernel(call, given.values)
+        except GroupError as error:
+            raise RefusalError(Status.INNER_TILING, f"EZ9999: {signature.name}: {error}") from error
         except (ValueError, TypeError, IndexError) as error:
             return _refused(call, given, error, note)
         return Plan(launch=Launch.KERNELS)

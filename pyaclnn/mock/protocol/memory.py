@@ -99,6 +99,26 @@ class DeviceMemory:
             step *= dim
         return self._array(name, tensor, tuple(reversed(strides)))
 
+    def elements(self, address: int, count: int, dtype: np.dtype[Any]) -> NDArray[Any]:
+        """Give elements in device memory, one after the other; writing writes there.
+
+        Args:
+            address: The device address of the first element.
+            count: How many.
+            dtype: Their type.
+
+        Raises:
+            DeviceMemoryError: They do not lie in the device's memory.
+        """
+        if count == 0:
+            return np.empty(0, dtype)
+        found = self._region(address, address + count * dtype.itemsize)
+        if found is None:
+            wanted = f"{count} elements of {dtype} at {address:#x}"
+            raise DeviceMemoryError(f"{wanted} are not inside of {self._extent()}")
+        array: NDArray[Any] = np.ndarray((count,), dtype, *found)
+        return array
+
     def poison(self, address: int, size: int, pattern: int = WORKSPACE_POISON) -> None:
         """Put a pattern into a workspace; by default the one of a used workspace.
 

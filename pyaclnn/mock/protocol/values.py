@@ -9,6 +9,7 @@ from math import prod
 from typing import TypeAlias
 
 __all__ = [
+    "RANKS_SHIFT",
     "BoolArray",
     "Call",
     "Flag",
@@ -153,6 +154,10 @@ class Flag(IntFlag):
     NO_EXECUTOR_POINTER = 2
     DETERMINISTIC = 4
     WRONG_NUMBERS = 8
+
+
+RANKS_SHIFT = 16
+"""The bits of a call's flags from here on count the ranks of its group (C: MOCK_RANKS_SHIFT)."""
 
 
 @dataclass(slots=True)

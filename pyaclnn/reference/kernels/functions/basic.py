@@ -22,7 +22,9 @@ __all__ = [
     "mean_factor",
     "normal_density",
     "order",
+    "plus",
     "reduced",
+    "rms_normed",
     "rounded_off",
     "running_place",
     "sigmoid",
@@ -118,6 +120,17 @@ def reduced(each: Array, reduction: Any) -> Array:
 def mean_factor(x: Array, reduction: int) -> float:
     """The factor of a gradient whose loss is a mean."""
     return 1 / max(x.size, 1) if reduction == 1 else 1.0
+
+
+def plus(x: Array, *others: Array) -> Array:
+    """The sum of a tensor and those others that are not NULL."""
+    return sum((other for other in others if other is not None), x)
+
+
+def rms_normed(x: Array, gamma: Array, epsilon: float) -> tuple[Array, Array]:
+    """Rows divided by the root of their mean square, times gamma; and the divisor's inverse."""
+    inverse_root = 1 / np.sqrt((x * x).mean(-1, keepdims=True) + epsilon)
+    return x * inverse_root * gamma, inverse_root
 
 
 def weighted(factor: Any, x: Array) -> Array:

@@ -14,6 +14,7 @@ from pyaclnn.reference.kernels.functions.routing import groups_of_rows
 __all__ = [
     "dequantized",
     "dequantized_product",
+    "dequantized_weight",
     "dynamic",
     "fake_quantized",
     "gated",
@@ -22,6 +23,7 @@ __all__ = [
     "packed_scale",
     "quantized",
     "scale_of",
+    "scaled",
     "turned",
     "whole",
 ]
@@ -111,11 +113,46 @@ def dequantized_product(
         return product.astype(np.int32)
     product = product * (1 if scale is None else scale_of(scale))
     if rows is not None:
-        product = product * rows.reshape(-1, 1)
+        several = rows.size not in (1, product.shape[-2])  # of batches as well
+        product = product * rows.reshape(*(product.shape[:-1] if several else (-1,)), 1)
     if bias is not None and bias.dtype.kind != "i":
         product += bias
     if results.dtype == np.int8:
         return quantized(product + (0 if offset is None else offset), results)
+    return product
+
+
+def dequantized_weight(weight: Array, depth: int, scale: Array, offset: Array, group: int) -> Array:
+    """A weight of few bits as real numbers.
+
+    Args:
+        weight: The weight, of which int32 packs eight numbers.
+        depth: The length of its first axis.
+        scale: Scales: one, of columns, or of groups of rows.
+        offset: Offsets like the scales, added first, or None.
+        group: The number of rows of a group, or 0.
+    """
+
+    def spread(x: Array) -> Array:
+        return np.repeat(x, group, 0)[:depth] if group > 0 else x
+
+    shifted = whole(weight, depth) + (0 if offset is None else spread(offset))
+    return shifted * spread(scale_of(scale))
+
+
+def scaled(product: Array, rows: Array, columns: Array) -> Array:
+    """A product of quantized matrices, scaled by rows and columns; None stands for no scales.
+
+    Raises:
+        NotImplementedError: The scales are those of blocks.
+    """
+    shapes = [(rows, (len(product), 1)), (columns, (1, product.shape[-1]))]
+    for scale, shape in shapes:
+        if scale is None:
+            continue
+        if scale.size not in (1, max(shape)):
+            raise NotImplementedError(f"scales of shape {scale.shape} are not computed")
+        product = product * scale_of(scale).reshape(shape if scale.size > 1 else (1, 1))
     return product
 
 

@@ -15,6 +15,7 @@ import re
 from typing import TYPE_CHECKING, Any, Final
 
 from pyaclnn.facts.explanations.explanation import DriverCode, Explanation, Line, Message
+from pyaclnn.facts.explanations.needles import needles_of
 from pyaclnn.facts.explanations.table import Table, lines_of
 
 if TYPE_CHECKING:
@@ -59,9 +60,10 @@ def _component(key: str, row: str) -> tuple[str, str]:
 
 
 def _line(key: str, row: dict[str, Any]) -> tuple[str, Line]:
-    pattern, beside = row.pop("pattern"), row.pop("beside", None)
-    kind = row.pop("kind")
-    return key, Line(re.compile(pattern), beside and re.compile(beside), kind, Explanation.of(row))
+    pattern, beside = re.compile(row.pop("pattern")), row.pop("beside", None)
+    kind, outer = row.pop("kind"), row.pop("outer", None)
+    beside = beside and re.compile(beside)
+    return key, Line(pattern, needles_of(pattern), beside, kind, outer, Explanation.of(row))
 
 
 STATUS: Final = Table("status/*.toml", _explanation)

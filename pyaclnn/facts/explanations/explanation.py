@@ -67,15 +67,31 @@ class Line(NamedTuple):
 
     Attributes:
         pattern: Fits the text; its first group, if it has one, is the subject.
+        needles: Texts in lower case; the pattern fits no text that contains none of them.
         beside: Fits another line of the same text, without which this one has no such cause.
         kind: Those who print it, with an article.
+        consequence_in: The component in which it is a consequence of something else; None for a
+            cause.
         explanation: Its explanation.
     """
 
     pattern: re.Pattern[str]
+    needles: frozenset[str]
     beside: re.Pattern[str] | None
     kind: str
+    consequence_in: str | None
     explanation: Explanation
+
+    def search(self, line: str, lower: str) -> re.Match[str] | None:
+        """Return the match of the pattern in a line.
+
+        Args:
+            line: The line.
+            lower: The line in lower case.
+        """
+        if any(needle in lower for needle in self.needles):
+            return self.pattern.search(line)
+        return None
 
 
 class Message(NamedTuple):
@@ -102,4 +118,4 @@ class Message(NamedTuple):
     @property
     def is_general(self) -> bool:
         """Whether it names no cause: an internal error, or one that accompanies another."""
-        return self.code[-4:] in {"9999", "8888"}
+        return self.code[-4:] in {"9999", "8888"} or self.name == "HCCL_E_INTERNAL"

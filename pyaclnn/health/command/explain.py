@@ -49,7 +49,8 @@ def show_entries(entries: Sequence[Entry], console: Console) -> None:
 
 
 def _lines(entry: Entry) -> list[RenderableType]:
-    lines: list[RenderableType] = [Text(entry.meaning)]
+    lines: list[RenderableType] = [Text(f"In its own words: {words}") for words in entry.words]
+    lines.append(Text(entry.meaning))
     if entry.causes:
         lines += [Text("Likely causes:", style="bold"), *numbered(entry.causes)]
     if entry.next_step:

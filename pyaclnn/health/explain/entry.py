@@ -24,10 +24,14 @@ SPECIFIC: Final = 1
 GENERAL: Final = 2
 """Rank of a code that only reports that something failed."""
 
+_BEHIND_TEXTS: Final = 10_000
 _INNERMOST_FIRST: Final = (
-    "driver", "device management", "AI CPU", "device network", "HCCL", "runtime",
-    "operator compiler", "operators", "graph engine", "C interface",
+    "system", "containers", "the shell", "driver", "device management", "the dynamic loader",
+    "Python", "AI CPU", "device network", "operators and compilers", "framework", "PyTorch",
+    "collective communication", "HCCL", "runtime", "operator compiler", "operators",
+    "graph engine", "C interface",
 )  # fmt: skip
+"""Components of codes and kinds of texts; ranks wait for one that failed in any other."""
 
 
 @dataclass(frozen=True)
@@ -40,9 +44,10 @@ class Entry:
         causes: Likely causes, the likeliest first.
         next_step: The one thing to do next, or None.
         notes: Further remarks, a line each.
+        words: The message's own words, which are never contradicted.
         rank: `TEXT`, `SPECIFIC` or `GENERAL`.
-        component: The component of CANN that reports it, as in ``codes.tsv``.
-        place: Place among those of one rank and component.
+        component: The component that reports it, as in ``codes.tsv``, or the kind of a text.
+        place: Place among those of one rank and component; codes come behind texts.
     """
 
     heading: str
@@ -52,7 +57,8 @@ class Entry:
     notes: tuple[str, ...] = ()
     rank: int = SPECIFIC
     component: str = ""
-    place: int = 0
+    place: int = _BEHIND_TEXTS
+    words: tuple[str, ...] = ()
 
     @classmethod
     def of(
@@ -72,14 +78,14 @@ class Entry:
             rank: Its rank.
             component: The component that reports it.
         """
-        step = known.next_step
+        step, causes = known.next_step, known.causes
         for case in known.cases:
             if _ON_THIS_MACHINE[case["when"]](_machine()):
                 step = case["next_step"]
-                notes = (*notes, f"On this machine: {case['cause']}")
+                causes = (f"on this machine: {case['cause']}", *causes)
                 break
         step = step[0].upper() + step[1:]
-        return cls(heading, known.meaning, known.causes, step, notes, rank, component)
+        return cls(heading, known.meaning, causes, step, notes, rank, component)
 
 
 def order_of(entry: Entry) -> tuple[int, int, int]:

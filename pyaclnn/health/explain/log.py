@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from pyaclnn.facts.explanations import LINES
 from pyaclnn.health.explain.codes import CODE, about, about_function
-from pyaclnn.health.explain.entry import TEXT, Entry, order_of
+from pyaclnn.health.explain.entry import SPECIFIC, TEXT, Entry, order_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -38,8 +38,11 @@ _BEFORE_WORDS: Final = re.compile(
 _ADVICE: Final = re.compile(r"^\s*(?:Possible Cause|Reason|Solution|\[Reason\])\s*:?\s*(\S.*)$")
 _FAILURE: Final = re.compile(r"(?i)err|fail|\bret|code|result|abort|status|exception|warn")
 """Words of a line of a log whose numbers may be codes, and not steps, sizes or processes."""
+_ENDLESS: Final = re.compile(r"(\S{200})\S+")
+"""Text without a blank, as of a binary file, on which patterns would take long."""
 _LONGEST: Final = 4000
 _MOST_WORDS: Final = 240
+_MOST_LINES: Final = 2
 _MOST_SEEN: Final = 100_000
 
 
@@ -98,7 +101,7 @@ class Log:
                 continue
             if len(self._seen) < _MOST_SEEN:
                 self._seen.add(kind)
-            self._read(line[:_LONGEST])
+            self._read(_ENDLESS.sub(r"\1", line[:_LONGEST]))
         return self
 
     def entries(self) -> list[Entry]:
@@ -109,11 +112,12 @@ class Log:
 
     def _read(self, line: str) -> None:
         for text in _of_text(line):
-            self._found.setdefault(text.heading, text)
+            said = text if self.is_typed else _with_words(text, line)
+            self._found.setdefault(text.heading, said)
         for key, known in LINES.items():
             if known.beside is None:
                 continue
-            if known.pattern.search(line):
+            if known.search(line, line.lower()):
                 self._if_beside[key] = _of_line(key, known, key.replace("_", " "))
             if known.beside.search(line):
                 self._beside.add(key)
@@ -138,24 +142,34 @@ class Log:
                 self._message = entry.heading
                 entry = _with_words(entry, _BEFORE_WORDS.sub("", line[match.end() :]))
             self._found.setdefault(entry.heading, entry)
+        if self._message and not has_code:
+            self._go_on(line)
+
+    def _go_on(self, line: str) -> None:
+        """Read a line as a part of the last message: advice, or an indented line behind it."""
+        message = self._found[self._message]
         advice = _ADVICE.match(line)
-        if advice and not has_code and self._message:
-            self._found[self._message] = _with_words(self._found[self._message], advice[1])
+        if advice:
+            self._found[self._message] = _with_words(message, advice[1])
+        elif line[:1].isspace() and len(message.words) < _MOST_LINES:
+            self._found[self._message] = _with_words(message, _BEFORE_WORDS.sub("", line))
+        else:
+            self._message = ""
 
 
 def _with_words(entry: Entry, words: str) -> Entry:
-    """Add what a message itself says, which is never contradicted."""
     words = words.strip().split("[FUNC:")[0]
     if not any(letter.isalpha() for letter in words):
         return entry
     short = words if len(words) <= _MOST_WORDS else f"{words[:_MOST_WORDS]}…"
-    return replace(entry, notes=(f"In its own words: {short}", *entry.notes))
+    return replace(entry, words=(*entry.words, short))
 
 
 def _of_text(line: str) -> Iterator[Entry]:
     """Explain the text of a line by the first pattern that fits it."""
+    lower = line.lower()
     for key, known in LINES.items():
-        match = known.beside is None and known.pattern.search(line)
+        match = known.beside is None and known.search(line, lower)
         if match:
             subject = next(filter(None, match.groups()), key.replace("_", " "))
             yield _of_line(key, known, subject)
@@ -167,7 +181,10 @@ def _of_text(line: str) -> Iterator[Entry]:
 
 def _of_line(key: str, known: Line, subject: str) -> Entry:
     heading = f"{subject} ({known.kind})"
-    return replace(Entry.of(heading, known.explanation, rank=TEXT), place=_places()[key])
+    rank = SPECIFIC if known.consequence_in else TEXT
+    component = known.consequence_in or known.kind
+    entry = Entry.of(heading, known.explanation, rank=rank, component=component)
+    return replace(entry, place=_places()[key])
 
 
 @functools.cache

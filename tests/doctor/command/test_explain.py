@@ -90,6 +90,10 @@ def test_no_text_of_a_file_is_left_over_and_each_place_is_filled() -> None:
     assert [word for word in words if "{" in word] == []
 
 
+def test_no_text_hides_another_of_its_name_in_a_second_file() -> None:
+    assert len(LINES) == sum(map(len, LINES.groups.values()))
+
+
 def test_each_line_of_the_tables_of_codes_is_whole() -> None:
     for code, known in messages().items():
         assert known.whose in {"program", "machine", "both"}, code

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import platform
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from pyaclnn.base.elf import ElfError, SharedLibrary, read_library
+from pyaclnn.base.paths import ExaminedPath
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
     from pyaclnn.health.checks.machine import Machine
 
@@ -74,7 +75,8 @@ class Closure:
 def search_path(machine: Machine) -> list[Path]:
     """Return the folders of LD_LIBRARY_PATH; an empty entry is the current folder."""
     value = machine.environment.get("LD_LIBRARY_PATH", "")
-    return [Path(entry or ".") for entry in value.split(":")] if value else []
+    entries = value.split(":") if value else []
+    return [ExaminedPath(entry or ".") for entry in entries]
 
 
 def system_directories(machine: Machine) -> list[Path]:
@@ -161,6 +163,5 @@ def _find(
 
 def _expanded(library: SharedLibrary, entries: tuple[str, ...]) -> list[Path]:
     origin = str(library.path.resolve().parent)
-    return [
-        Path(entry.replace("${ORIGIN}", origin).replace("$ORIGIN", origin)) for entry in entries
-    ]
+    whole = (e.replace("${ORIGIN}", origin).replace("$ORIGIN", origin) for e in entries)
+    return [ExaminedPath(entry) for entry in whole]

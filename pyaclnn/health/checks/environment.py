@@ -11,6 +11,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from pyaclnn.base.paths import ExaminedPath
 from pyaclnn.facts.environment import rows
 from pyaclnn.health.checks.dependencies import search_path, system_directories
 from pyaclnn.health.checks.driver import device_nodes, read_visible
@@ -52,9 +53,9 @@ def _sourced(context: CheckContext) -> Finding:
 
 def _agree(context: CheckContext, seen: tuple[Evidence, ...]) -> Finding:
     environment = context.machine.environment
-    home, packages = Path(environment[_HOME]), Path(environment[_OPERATORS])
+    home, packages = ExaminedPath(environment[_HOME]), ExaminedPath(environment[_OPERATORS])
     other = environment.get(_OLD_HOME)
-    if other and Path(other).resolve() != home.resolve():
+    if other and ExaminedPath(other).resolve() != home.resolve():
         return found("ENV-001.two_homes", *seen, script=context.script)
     # Up to 8.3 the root is a folder of links: what is below it by name may lie elsewhere.
     inside = packages.is_relative_to(home) or packages.resolve().is_relative_to(home.resolve())

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pyaclnn.base.locks import cached_property
+from pyaclnn.base.paths import ExaminedPath
 from pyaclnn.cann.discovery import HOMES, header_folders, installation_roots, library_sets
 from pyaclnn.cann.signatures import OperatorHeaders
 from pyaclnn.health.checks.dependencies import search_path
@@ -116,7 +117,7 @@ class Installation:
         if latest.exists():
             return latest
         named = self.machine.environment.get("ASCEND_OPP_PATH")
-        return Path(named) if named else self.root / "opp"
+        return ExaminedPath(named) if named else self.root / "opp"
 
     @property
     def chip_folder(self) -> Path:
@@ -166,9 +167,9 @@ def find_installations(machine: Machine, choice: str) -> list[Installation]:
     else:
         roots = [Path(os.path.expanduser(choice))]  # noqa: PTH111  # never raises
     return [
-        Installation(machine, root, libraries)
+        Installation(machine, ExaminedPath(root), libraries)
         for root in dict.fromkeys(roots)
-        for libraries in library_sets(root, flat=choice != "cann")[:1]
+        for libraries in library_sets(ExaminedPath(root), flat=choice != "cann")[:1]
         if _anything(libraries)
     ]
 
@@ -181,12 +182,8 @@ def _is_real(machine: Machine, root: Path) -> bool:
 
 
 def _anything(libraries: LibrarySet) -> bool:
-    try:
-        return any(path.exists() for path in (*libraries.runtime, libraries.base)) or bool(
-            libraries.operators
-        )
-    except OSError:
-        return False
+    existing = (path.exists() for path in (*libraries.runtime, libraries.base))
+    return any(existing) or bool(libraries.operators)
 
 
 def order_of(version: str) -> tuple[int, ...]:

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Final
 
 from pyaclnn.base.files import open_file
 from pyaclnn.base.folders import home_folder
+from pyaclnn.base.paths import ExaminedPath
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -63,12 +64,18 @@ class Machine:
     package_version: Callable[[str], str | None] = _installed
     assumed: bool = False
 
+    @property
+    def temporary(self) -> str | None:
+        """The folder that TMPDIR names, absolute; None if the system's own is used."""
+        named = self.environment.get("TMPDIR")
+        return os.path.abspath(named) if named else None  # noqa: PTH100  # never raises
+
     def at(self, path: str | Path) -> Path:
         """Return where an absolute path of the machine really lies."""
-        given = Path(path)
+        given = ExaminedPath(path)
         if given.is_relative_to(self.root):
             return given
-        return self.root / given.relative_to(given.anchor)
+        return ExaminedPath(self.root) / given.relative_to(given.anchor)
 
     def shown(self, path: Path) -> str:
         """Return a path as a user of the machine would write it."""
@@ -98,11 +105,8 @@ class Machine:
         return {key.strip(): value.strip().strip('"') for key, _, value in pairs if key.strip()}
 
     def exists(self, path: str | Path) -> bool:
-        """Return whether a file of this name exists; False if it cannot be determined."""
-        try:
-            return self.at(path).exists()
-        except OSError:
-            return False
+        """Return whether a file of this name exists and can be seen."""
+        return self.at(path).exists()
 
     def may(self, path: Path, how: str) -> bool:
         """Return whether the user may read (``r``), write (``w``) or enter (``x``) a path.
@@ -111,12 +115,15 @@ class Machine:
             path: A real path.
             how: The letters of the required permissions.
         """
+        path = ExaminedPath(path)
+        if not path.exists():  # also a name that no file can have
+            return False
         if not self.assumed:
             modes = {"r": os.R_OK, "w": os.W_OK, "x": os.X_OK}
             return os.access(path, sum(modes[letter] for letter in how))
         try:
-            root = self.root.resolve()
-            above = [folder for folder in path.resolve().parents if root in folder.parents]
+            root = ExaminedPath(self.root).resolve()
+            above = [f for f in path.resolve().parents if root in f.parents]
             entered = all(self._allows(folder.stat(), "x") for folder in above)
             return entered and all(self._allows(path.stat(), letter) for letter in how)
         except OSError:

@@ -8,9 +8,9 @@ version.cfg and file list of 8.1; CANN: share/info of 9.1.
 from __future__ import annotations
 
 from collections import Counter
-from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from pyaclnn.base.paths import ExaminedPath
 from pyaclnn.cann.discovery import installation_roots
 from pyaclnn.health.checks.driver import admission, device_nodes
 from pyaclnn.health.checks.finding import Finding, at_path, found, ok, value
@@ -150,6 +150,7 @@ def _single(context: CheckContext) -> Finding:
         context.seen(place.root, f"CANN {place.version or 'of unknown version'}")
         for place in (chosen, *others)
     )
-    if Path(machine.environment.get("ASCEND_HOME_PATH", "/nowhere")).resolve() == chosen.real:
+    named = ExaminedPath(machine.environment.get("ASCEND_HOME_PATH", "/nowhere"))
+    if named.resolve() == chosen.real:
         return ok(f"{len(listed)} installations; the environment names one of them", *listed)
     return found("CANN-005.several", *listed, count=len(listed), script=context.script)

@@ -45,7 +45,7 @@ def _written(limit: int) -> str:
 
 def _places(context: CheckContext) -> Finding:
     machine = context.machine
-    named = machine.environment.get("TMPDIR")
+    named = machine.temporary
     places = [Path(named)] if named else [Path("/tmp"), Path("/var/tmp"), Path.cwd()]  # noqa: S108  # as tempfile does
     reasons = {place: _refusal(place) for place in places}
     if all(reasons.values()):

@@ -7,22 +7,21 @@ import functools
 from typing import TYPE_CHECKING, Final
 
 from pyaclnn.cann.headers import no_header
-from pyaclnn.cann.prototypes import differences, prototypes_in, read_prototypes
 from pyaclnn.cann.signatures import signature, signatures
 from pyaclnn.facts.operators import by_c_name
 from pyaclnn.health.checks.dependencies import Closure
 from pyaclnn.health.checks.finding import Finding, found, more, ok, skip, value
 from pyaclnn.health.checks.installation import order_of
-from pyaclnn.health.installed.comparison import SEVERITIES, compare_operators
+from pyaclnn.health.installed.comparison import SEVERITIES, compare_operators, compare_runtime
 from pyaclnn.health.report.record import Evidence
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable
     from pathlib import Path
 
-    from pyaclnn.cann.prototypes import Prototype
     from pyaclnn.cann.signatures import OperatorHeaders, Signature
     from pyaclnn.health.checks.context import CheckContext
+    from pyaclnn.health.installed.comparison import Difference
 
 __all__ = ["core"]
 
@@ -58,7 +57,7 @@ def core() -> frozenset[str]:
 
 
 _MOST_LISTED: Final = 40
-_FOLDERS: Final = ("acl", "aclnn", "aclnnop")
+_FOLDERS: Final = ("acl", "aclnn")
 
 
 def _exported(context: CheckContext) -> Finding:
@@ -114,63 +113,37 @@ def _declared(context: CheckContext) -> Finding:
     operators = context.installation.operator_headers()
     if not headers and not operators.paths:
         return skip("the installation has no C headers to compare with")
-    theirs = read_prototypes(headers, _declared_here())
-    mine = _mine(frozenset(theirs))
-    common = sorted(mine.keys() & theirs.keys())
-    wrong = [(n, text) for n in common if (text := differences(mine[n], theirs[n])) is not None]
+    differing, count = compare_runtime(headers)
+    if differing:
+        return _differ("SYM-002.function", differing)
     strange = [(path, reason) for path in headers if (reason := no_header(path)) is not None]
-    for name, text in wrong:
-        return found(
-            "SYM-002.function",
-            *(
-                Evidence("function", n, f"installed: {theirs[n].text}\npyaclnn: {mine[n].text}")
-                for n, _ in wrong[:_MOST_LISTED]
-            ),
-            context.seen(theirs[name].source, f"{name}: {text}"),
-            function=name,
-            difference=text,
-            more=more(wrong, ", and {} more differ"),
-        )
     for path, reason in strange:
         seen = (context.seen(path, reason) for path, reason in strange[:_MOST_LISTED])
         rest = more(strange, ", nor can {} more")
         return found("SYM-002.no_header", *seen, header=path.name, reason=reason, more=rest)
-    return _of_operators(context, operators, common)
+    return _of_operators(context, operators, count)
 
 
-def _mine(names: frozenset[str]) -> Mapping[str, Prototype]:
-    """Return the prototypes of this package: from headers, and from a table of operators."""
-    # Imported on demand, as everywhere: the stubs lie beside the simulated NPU.
-    from pyaclnn.cann.simulator import writtendir  # noqa: PLC0415
-
-    own, known = writtendir(), [signatures()[name] for name in sorted(names)]
-    table = "\n".join(s.declaration for s in known if s.library == "operators")
-    return {
-        **prototypes_in(table, own, names),
-        **read_prototypes((own / header for header in {s.header for s in known}), names),
-    }
-
-
-@functools.cache
-def _declared_here() -> frozenset[str]:
-    return frozenset(signatures())
-
-
-def _of_operators(context: CheckContext, headers: OperatorHeaders, common: list[str]) -> Finding:
-    """Compare every operator, also those whose headers lie beside their implementation."""
-    there = {*common, *(n for n in headers.everything() if signature(n) is not None)}
-    differing = list(compare_operators(headers))
-    wrong = [difference for difference in differing if difference.severity == "ABI"]
-    if not wrong:
-        counts = {s: sum(d.severity == s for d in differing) for s in SEVERITIES[1:]}
-        listed = [value(f"operators that are {s}", str(n)) for s, n in counts.items() if n]
-        same = f"{len(there)} declarations are the same in the installed headers"
-        return ok(same, *(listed if headers.paths else ()))
+def _differ(outcome: str, wrong: list[Difference], *seen: Evidence) -> Finding:
     return found(
-        "SYM-002.operator",
+        outcome,
         *(Evidence("function", d.name, f"{d.source}: {d.text}") for d in wrong[:_MOST_LISTED]),
-        *(context.seen(folder, "headers of operators") for folder in headers.folders),
-        operator=wrong[0].name,
+        *seen,
+        function=wrong[0].name,
         difference=wrong[0].text,
         more=more(wrong, ", and {} more differ"),
     )
+
+
+def _of_operators(context: CheckContext, headers: OperatorHeaders, count: int) -> Finding:
+    """Compare every operator, also those whose headers lie beside their implementation."""
+    differing = list(compare_operators(headers))
+    wrong = [difference for difference in differing if difference.severity == "ABI"]
+    if wrong:
+        seen = (context.seen(folder, "headers of operators") for folder in headers.folders)
+        return _differ("SYM-002.operator", wrong, *seen)
+    count += sum(signature(name) is not None for name in headers.everything())
+    counts = {s: sum(d.severity == s for d in differing) for s in SEVERITIES[1:]}
+    listed = [value(f"operators that are {s}", str(n)) for s, n in counts.items() if n]
+    same = f"{count} declarations are the same in the installed headers"
+    return ok(same, *(listed if headers.paths else ()))

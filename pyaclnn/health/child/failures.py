@@ -4,17 +4,21 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from msgspec.structs import replace
+from msgspec.structs import replace as replace_fields
 
 from pyaclnn.base.errors import AclError, BackendNotFoundError, KernelError, MissingSymbolError
 from pyaclnn.cann.signatures import signatures
 from pyaclnn.cann.status import explanation, meaning
 from pyaclnn.health.checks.finding import Finding, found, ok, value
+from pyaclnn.health.child.isolation import MOST_OUTPUT
 from pyaclnn.health.child.processes import signal_name
 from pyaclnn.health.child.traces import error_lines, tail
+from pyaclnn.health.explain.entry import GENERAL
+from pyaclnn.health.explain.log import look_up
 from pyaclnn.health.report.record import CheckResult, Evidence, Status
 
 if TYPE_CHECKING:
@@ -22,7 +26,7 @@ if TYPE_CHECKING:
     from pyaclnn.health.checks.installation import Installation
     from pyaclnn.health.child.isolation import ChildOutcome
 
-__all__ = ["advice_for", "at_end", "cut_short", "from_error", "with_left"]
+__all__ = ["advice_for", "at_end", "cut_short", "explained", "from_error", "with_left"]
 
 
 def advice_for(code: int) -> tuple[tuple[str, ...], str]:
@@ -55,7 +59,7 @@ def from_error(error: AclError) -> Finding:
         reasons = [text for _, text in error.attempts] or [first]
         # The loader's reason for a file that is there; of others it has only that they are not.
         reason = next((text for text in reasons if _ABSENT not in text), reasons[-1])
-        return found("DEV-101.not_loaded", *seen, reason=reason)
+        return explained(found("DEV-101.not_loaded", *seen, reason=reason), reason)
     routine, code = error.routine or "pyaclnn", error.code
     if code is None:
         seen = [Evidence("log", routine, str(error))]
@@ -75,7 +79,26 @@ def from_error(error: AclError) -> Finding:
     causes, step = advice_for(error.cause or code)
     inner = next((line for line in words.splitlines() if _ERROR in line), "")
     causes = (inner.partition(_ERROR)[2].strip(), *causes) if inner else causes
-    return Finding(Status.FAIL, summary, tuple(seen), causes, step, code, error.name)
+    finding = Finding(Status.FAIL, summary, tuple(seen), causes, step, code, error.name)
+    return explained(finding, f"{words}\n{log}\n{error.detail or ''}")
+
+
+def explained(finding: Finding, words: str) -> Finding:
+    """Put in front the cause that the system's own words name, and take its next step.
+
+    Args:
+        finding: The finding.
+        words: The words of the loader, the driver, the libraries and CANN's logs; the finding
+            stays as it is if they name no cause more exact than a general code.
+    """
+    entry = next((entry for entry in look_up(words) if entry.rank != GENERAL), None)
+    if entry is None:
+        return finding
+    causes = (f"{entry.heading}: {entry.meaning}", *entry.causes)
+    others = (cause for cause in finding.causes if cause not in causes)
+    return replace(
+        finding, causes=(*causes, *others), next_step=entry.next_step or finding.next_step
+    )
 
 
 _OWN_ERRORS: Final = Path("/proc/self/fd/2")
@@ -107,7 +130,7 @@ def with_left(result: CheckResult, outcome: ChildOutcome) -> CheckResult:
     if not outcome.left or outcome.ended != "done":
         return result
     finding = at_end(outcome)
-    return replace(
+    return replace_fields(
         result,
         status=Status.WARN if result.status is Status.PASS else result.status,
         summary=f"{result.summary}; {finding.summary}",
@@ -131,7 +154,10 @@ def cut_short(check: Check, outcome: ChildOutcome, installation: Installation) -
     step = f"while trying: {check.title}{_location(outcome, installation)}"
     if outcome.ended == "crash":
         end, cause = _end(code or 0)
-        return found("DEV-111.crash", *traces, end=end, cause=cause, step=step)
+        crash = found("DEV-111.crash", *traces, end=end, cause=cause, step=step)
+        return explained(crash, f"{outcome.error}\n{outcome.log}")
+    if outcome.ended == "flood":
+        return found("DEV-111.flood", *traces, size=MOST_OUTPUT >> 20, step=step)
     if outcome.ended == "abandoned":
         seconds, pid = outcome.seconds, outcome.pid
         return found("DEV-111.abandoned", *traces, seconds=seconds, step=step, pid=pid)

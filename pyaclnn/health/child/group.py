@@ -100,7 +100,7 @@ class GroupRun:
             else:
                 self._state.add(result)
 
-        temporary = machine.environment.get("TMPDIR")
+        temporary = machine.temporary
         try:
             with tempfile.TemporaryDirectory(
                 prefix="pyaclnn-doctor-", dir=temporary, ignore_cleanup_errors=True
@@ -151,7 +151,7 @@ class GroupRun:
             if outcome.running == THE_END:
                 self._record(find(THE_END), at_end(outcome), outcome.seconds)
             return
-        if outcome.ended in {"timeout", "abandoned"}:
+        if outcome.ended in {"timeout", "flood", "abandoned"}:
             self.over = _UNTOUCHABLE
         elif outcome.ended == "unborn":
             self.over = _NO_CHILD

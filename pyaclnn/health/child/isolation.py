@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from pyaclnn.health.child.journal import ChildTask
 
-__all__ = ["ChildOutcome", "run_child"]
+__all__ = ["MOST_OUTPUT", "ChildOutcome", "run_child"]
 
 _TICK: Final = 0.25
 """Seconds between two looks at a child that writes nothing."""
@@ -43,7 +43,8 @@ _PATIENCE: Final = 5.0
 """Seconds in which descendants of a child may end by themselves: the simulated device does."""
 _TO_REPORT: Final = 20.0
 """Seconds in which a soak that is asked to end reports its findings."""
-_MOST_OUTPUT: Final = 64 << 20
+MOST_OUTPUT: Final = 64 << 20
+"""Bytes that a child may write before it is ended."""
 _CHUNK: Final = 1 << 16
 
 
@@ -55,7 +56,8 @@ class ChildOutcome:
         results: The results of completed steps, as JSON.
         facts: What the child learned for other checks: the chip's name, the number of devices.
         running: The step that was under way when the child ended, or None.
-        ended: ``done``, ``crash`` or ``timeout``; ``stopped`` if it was asked to end;
+        ended: ``done``, ``crash`` or ``timeout``; ``flood`` if it wrote more than `MOST_OUTPUT`
+            bytes; ``stopped`` if it was asked to end;
             ``abandoned`` if not even SIGKILL ended it; ``unborn`` if it ended before its first
             step began, which is not the vendor's doing.
         returncode: The exit status, negative for a signal; None for an abandoned child.
@@ -185,7 +187,9 @@ class _Child:
             if stop.is_set():
                 return "stopped"
             seconds, deadline = self._seconds(), self._deadline()
-            if seconds > deadline or _size(self._errors) > _MOST_OUTPUT:
+            if _size(self._errors) > MOST_OUTPUT:
+                return "flood"
+            if seconds > deadline:
                 return "timeout"
             if not self._receive(_TICK):
                 self._descendants.look()
@@ -205,7 +209,7 @@ class _Child:
             routine, outcome.place = ask(process.pid, self._scratch / FAULTS)
         elif self._has_ended():  # processes left in its group are named before the group is ended
             outcome.left = self._descendants.end(_PATIENCE)
-        gone = self._end_group(grace, patient=outcome.ended in {"timeout", "stopped"})
+        gone = self._end_group(grace, patient=outcome.ended in {"timeout", "stopped", "flood"})
         outcome.left += self._descendants.end(_PATIENCE)
         self._receive_all()
         os.close(self._pipe)

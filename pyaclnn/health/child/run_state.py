@@ -5,14 +5,16 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache, partial
 from typing import TYPE_CHECKING, Final, TypeAlias
+
+from msgspec.structs import replace
 
 from pyaclnn.health.checks.catalogue import SOAK
 from pyaclnn.health.checks.finding import Finding, value
 from pyaclnn.health.checks.npu_smi import place_of
-from pyaclnn.health.report.record import Status
+from pyaclnn.health.report.record import Status, device_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -114,7 +116,16 @@ class RunState:
             self._listener(event)
 
     def add(self, result: CheckResult) -> None:
-        """Record a result and announce it."""
+        """Record a result and announce it.
+
+        A problem of a device names all numbers of it, and its next step those that npu-smi takes.
+        """
+        device = device_of(result)
+        if device and result.status not in _QUIET:
+            place = self._place_of(int(device))
+            step = result.next_step and result.next_step.replace(_PLACE, place.options)
+            evidence = (*result.evidence, value("device", str(place)))
+            result = replace(result, next_step=step, evidence=evidence)
         self.results.append(result)
         self._states[result.id] = result.status
         self.emit(Finished(result))
@@ -122,16 +133,8 @@ class RunState:
     def record(
         self, check: Check, finding: Finding, seconds: float = 0.0, device: int | None = None
     ) -> None:
-        """Record the finding of a check, which took so many seconds on a device or on none.
-
-        A problem of a device names all numbers of it, and its next step those that npu-smi takes.
-        """
+        """Record the finding of a check, which took so many seconds on a device or on none."""
         self.absent |= finding.absent
-        if device is not None and finding.status not in _QUIET:
-            place = self._place_of(device)
-            step = finding.next_step and finding.next_step.replace(_PLACE, place.options)
-            evidence = (*finding.evidence, value("device", str(place)))
-            finding = replace(finding, next_step=step, evidence=evidence)
         self.add(check.result(finding, seconds, device))
 
     def runnable(self, checks: Iterable[Check], device: int | None = None) -> list[Check]:

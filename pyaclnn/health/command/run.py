@@ -66,7 +66,7 @@ class Devices:
         elif stage == TOGETHER:
             with tempfile.TemporaryDirectory(
                 prefix="pyaclnn-doctor-",
-                dir=self._context.machine.environment.get("TMPDIR"),
+                dir=self._context.machine.temporary,
                 ignore_cleanup_errors=True,
             ) as meeting:
                 for run in self._runs.values():

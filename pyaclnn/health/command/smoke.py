@@ -24,7 +24,7 @@ from pyaclnn.facts.operators import all_operators
 from pyaclnn.facts.operators.description import snake_case
 from pyaclnn.health.checks.context import CheckContext, Options
 from pyaclnn.health.checks.machine import Machine
-from pyaclnn.health.child.isolation import ChildOutcome, run_child
+from pyaclnn.health.child.isolation import MOST_OUTPUT, ChildOutcome, run_child
 from pyaclnn.health.child.journal import ChildTask
 from pyaclnn.health.child.processes import Terminated, signal_name, terminable
 from pyaclnn.health.report.codec import read
@@ -136,6 +136,8 @@ def _supervised(task: ChildTask) -> ChildOutcome:
 
 def _how_it_ended(outcome: ChildOutcome) -> str:
     step = outcome.running or "the process starts"
+    if outcome.ended == "flood":
+        return f"more than {MOST_OUTPUT >> 20} MiB of output while trying: {step}"
     if outcome.ended in {"timeout", "abandoned"}:
         left = f"; process {outcome.pid} cannot be ended" if outcome.ended == "abandoned" else ""
         return f"no answer for {outcome.seconds:.0f} s while trying: {step}{left}"

@@ -33,7 +33,14 @@ if TYPE_CHECKING:
     from pyaclnn.cann.discovery import LibrarySet
     from pyaclnn.cann.signatures import Signature
 
-__all__ = ["SEVERITIES", "Installation", "compare", "compare_operators", "find_installation"]
+__all__ = [
+    "SEVERITIES",
+    "Installation",
+    "compare",
+    "compare_operators",
+    "compare_runtime",
+    "find_installation",
+]
 
 
 @dataclass(frozen=True)
@@ -149,7 +156,11 @@ def compare(installation: Installation) -> Comparison:
         The differences. Functions newer than CANN 8.1 are not reported as missing.
     """
     found = list(compare_operators(installation.headers))
-    runtime, count = _compare_runtime(installation.root)
+    machine = f"{platform.machine()}-linux"
+    folders = [installation.root / "include", installation.root / machine / "include"]
+    runtime, count = compare_runtime(
+        p for f in folders for part in _FOLDERS for p in sorted((f / part).rglob("*.h"))
+    )
     found += runtime
     theirs = installation.headers.everything()
     common = sum(signature(name) is not None for name in theirs)
@@ -205,13 +216,18 @@ def _compared(ours: Signature, theirs: Signature) -> Iterator[Difference]:
             yield Difference("const", name, text, source)
 
 
-def _compare_runtime(root: Path) -> tuple[list[Difference], int]:
+def compare_runtime(paths: Iterable[Path]) -> tuple[list[Difference], int]:
+    """Compare the declarations of functions that are no operators.
+
+    Args:
+        paths: The headers of an installation.
+
+    Returns:
+        The differences, and the number of functions that both declare.
+    """
     # Imported on demand, as everywhere: the headers lie beside the simulated NPU.
     from pyaclnn.cann.simulator import writtendir  # noqa: PLC0415
 
-    machine = f"{platform.machine()}-linux"
-    folders = [root / "include", root / machine / "include"]
-    paths = [p for f in folders for part in _FOLDERS for p in sorted((f / part).rglob("*.h"))]
     known = [s for s in signatures().values() if s.library != "operators"]
     names = frozenset(s.name for s in known)
     mine = read_prototypes((writtendir() / h for h in sorted({s.header for s in known})), names)

@@ -73,7 +73,9 @@ def test_a_problem_of_a_device_names_it_and_its_next_step_does(tmp_path: Path) -
     state.record(find("DEV-104"), wrong, device=1)
     state.record(find("DEV-104"), wrong)
     state.record(find("DEV-105"), ok("right"), device=1)
-    of_device, of_machine, fine = state.results
+    state.add(find("DEV-104").result(wrong, 0.0, 1))  # as it comes from a child
+    of_device, of_machine, fine, of_child = state.results
+    assert (of_child.next_step, of_child.evidence) == (of_device.next_step, of_device.evidence)
     assert of_device.next_step == "npu-smi info -t temp -i 5 -c 1; look after the fans"
     [evidence] = of_device.evidence
     assert evidence.text == "logical 1, physical 3, npu-smi -i 5 -c 1"

@@ -3,11 +3,13 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from pyaclnn.cann.status import code_named
 from pyaclnn.health.checks.finding import Finding, ok
-from pyaclnn.health.child.failures import advice_for
+from pyaclnn.health.child.failures import advice_for, explained
 from pyaclnn.health.child.probe import remark
 from pyaclnn.health.report.record import Status
 
@@ -37,3 +39,32 @@ def test_a_kernel_that_fails_in_the_doctor_is_not_the_user_s_shapes(name: str) -
     causes, step = advice_for(code_named(f"ACL_ERROR_RT_{name}")) or ((), "")
     assert causes
     assert "shape" not in " ".join([*causes, step])
+
+
+WORDS = [
+    # words of the system; a pattern of the first cause, and of the next step
+    ("/lib/libc.so.6: version `GLIBC_2.99' not found (required by /x/libascend_hal.so)",
+     "GLIBC_2.99", "system library"),
+    ("/usr/lib/libgomp.so.1: cannot allocate memory in static TLS block",
+     "libgomp.so.1.*thread-local", "LD_PRELOAD"),
+    ("libascendcl.so: failed to map segment from shared object", "may not be run", "noexec"),
+    ("libascend_hal.so: wrong ELF class: ELFCLASS32", "another processor", "for this processor"),
+    ("[ERROR] DRV: open /dev/davinci_manager: Operation not permitted",
+     "davinci_manager", "--device"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("words", "cause", "step"), WORDS)
+def test_the_system_s_own_words_come_first(words: str, cause: str, step: str) -> None:
+    plain = Finding(Status.FAIL, "failed", (), ("something general",), "a general step")
+    finding = explained(plain, words)
+    assert re.search(cause, finding.causes[0]), finding.causes
+    assert finding.causes[-1] == "something general"
+    assert finding.next_step is not None
+    assert re.search(step, finding.next_step), finding.next_step
+
+
+@pytest.mark.parametrize("words", ["", "nothing known here", "[INFO] starting"])
+def test_words_without_a_known_cause_change_nothing(words: str) -> None:
+    plain = Finding(Status.FAIL, "failed", (), ("something general",), "a general step")
+    assert explained(plain, words) == plain

@@ -19,6 +19,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Final
 
+from pyaclnn.health.command.run import run
+from tests.doctor.case import QUICK
 from tests.doctor.parts import Parts, build
 from tests.doctor.sweep.faults import Fault, enumerate_faults, sampled
 from tests.doctor.sweep.machines import Verdict, examine, strict, user_program
@@ -51,7 +53,9 @@ def _sweep(options: argparse.Namespace, folder: Path) -> int:
     program = user_program(folder, parts)
     faults: list[Fault] = []
     for layout in LAYOUTS:
-        faults += enumerate_faults(strict(folder / f"healthy-{layout}", layout, parts))
+        made = strict(folder / f"healthy-{layout}", layout, parts)
+        faults += enumerate_faults(made)
+        run(QUICK, machine=made.machine())  # what it imports and reads, forked processes have
     chosen = [f for f in faults if options.match in str(f) and options.kind in {None, f.kind}]
     ordered = sampled(chosen, options.seed)[: options.most]
     end = time.monotonic() + options.seconds if options.seconds else float("inf")

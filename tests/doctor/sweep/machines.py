@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 __all__ = ["Verdict", "examine", "strict", "user_program"]
 
 PATIENCE: Final = 30.0
+DEADLINE: Final = 15.0
+"""Seconds for a step of the doctor, which shares the processors with other tests."""
 _STATIC: Final = ("CANN", "HW", "DRV", "ENV", "LIB", "SYM", "PKG", "MOCK", "SYS")
 _TABLES: Final[dict[str, dict[str, Callable[[Path], None]]]] = {
     "file": ways.FILE,
@@ -166,7 +168,7 @@ def _doctor(made: Fabricated, *, quick: bool) -> Report:
         options = Options(level=Level.QUICK)
     else:
         only = (*_STATIC, "DEV", "FIG-106", "NUM-rms_norm")
-        options = Options(only=only, grace=0.5, deadline=6.0)
+        options = Options(only=only, grace=0.5, deadline=DEADLINE)
     return run(options, machine=made.machine())
 
 

@@ -16,6 +16,7 @@ import numpy as np
 from pyaclnn.cann import raw
 from pyaclnn.cann.gate import OUT, call, cleanup, fetch, text
 from pyaclnn.health.checks.finding import Finding, found, ok, value
+from pyaclnn.health.child.failures import explained
 from pyaclnn.health.report.record import Evidence
 from pyaclnn.runtime.array import DeviceArray
 from pyaclnn.runtime.creation import to_device
@@ -52,7 +53,8 @@ def _loads(session: Session) -> Finding:
     broken = [Evidence("path", str(path), text) for path, text in refusals.items() if text]
     if broken:
         name = Path(broken[0].label).name
-        return found("DEV-101.broken", *broken, name=name, reason=broken[0].text)
+        reason = broken[0].text
+        return explained(found("DEV-101.broken", *broken, name=name, reason=reason), reason)
     files = [Evidence("path", group, str(paths[0])) for group, paths in info.files.items()]
     return ok(f"loaded from {info.directory}", *files)
 
@@ -136,7 +138,8 @@ def _streams(session: Session) -> Finding:
     streams = [Stream(session.device) for _ in range(4)]
     try:
         for stream in streams:
-            stream.synchronize()
+            call("aclrtSynchronizeStream", stream.pointer)  # what programs in C call
+            stream.synchronize()  # which waits in slices
         done = [stream.is_done() for stream in streams]
     finally:
         for stream in streams:

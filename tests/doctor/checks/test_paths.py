@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Questions about paths of a broken machine have an answer, whatever lies there."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from pyaclnn.base.paths import ExaminedPath
+from pyaclnn.health.checks.dependencies import search_path
+from pyaclnn.health.checks.machine import Machine
+
+
+def _loop(folder: Path) -> Path:
+    (folder / "loop").symlink_to("loop")
+    return folder / "loop"
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [
+        _loop,
+        lambda folder: folder / ("a" * 100_000),
+        lambda folder: folder / "a\0b",
+        lambda folder: folder / "gone" / "file",
+    ],
+)
+def test_what_cannot_be_seen_is_not_there(tmp_path: Path, broken: object) -> None:
+    assert callable(broken)
+    path = ExaminedPath(broken(tmp_path))
+    assert (path.exists(), path.is_dir(), path.is_file()) == (False, False, False)
+    assert not (path / "below").exists()
+    assert not Machine(root=tmp_path).exists(path)
+    assert Machine().text(path) is None
+
+
+def test_links_in_a_circle_are_resolved_as_far_as_they_go(tmp_path: Path) -> None:
+    assert ExaminedPath(_loop(tmp_path)).resolve().parent == tmp_path.resolve()
+    with pytest.raises((OSError, RuntimeError)):
+        ExaminedPath(tmp_path / "loop").resolve(strict=True)
+
+
+def test_what_is_derived_from_an_examined_path_is_one(tmp_path: Path) -> None:
+    (tmp_path / "inside").mkdir()
+    path = ExaminedPath(tmp_path)
+    derived = [path / "a", path.parent, path.resolve(), *path.iterdir(), *path.glob("*")]
+    assert {type(one) for one in derived} == {ExaminedPath}
+
+
+def test_an_entry_of_the_loaders_path_that_is_too_long_leads_nowhere() -> None:
+    [long, there] = search_path(Machine(environment={"LD_LIBRARY_PATH": f"/{'a' * 9999}:/"}))
+    assert (long.exists(), there.exists()) == (False, True)
+
+
+@pytest.mark.parametrize(
+    ("named", "temporary"),
+    [(None, None), ("", None), ("/some/x/", "/some/x"), ("x", "x")],
+)
+def test_the_folder_of_temporary_files_is_absolute(
+    named: str | None, temporary: str | None
+) -> None:
+    environment = {} if named is None else {"TMPDIR": named}
+    expected = None if temporary is None else str(Path.cwd() / temporary)
+    assert Machine(environment=environment).temporary == expected

@@ -53,7 +53,7 @@ _BESIDE: Final = {
 }
 """Kind of functions that a program seldom calls -> their libraries, if not the kind's own."""
 
-_TYPE: Final = re.compile(r"((?:^|[(,]) *(?:const )?)(\w+)( ?\*)?(?= |[,)(])")
+_TYPE: Final = r"((?:^|[(,]) *(?:const )?)(\w+)( ?\*)?(?= |[,)(])"
 """A type in a function's type, behind what is before it, and whether it is a pointer's."""
 
 _lock = reentrant_lock()
@@ -215,7 +215,7 @@ def _resolve(declared: Signature, library: CData) -> Callable[..., Any] | None:
     address = lib.binding_symbol(library, name)
     if address == ffi.NULL:
         return None
-    found: Any = ffi.cast(_TYPE.sub(_known, declared.c_type), address)
+    found: Any = ffi.cast(re.sub(_TYPE, _known, declared.c_type), address)
     return cast("Callable[..., Any]", found)
 
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Residents", "loaded_libraries"]
 
-_VERSION: Final = re.compile(r"\.so(\.[0-9]+)*$")
+_VERSION: Final = r"\.so(\.[0-9]+)*$"
 
 
 def loaded_libraries() -> list[Path]:
@@ -44,7 +44,7 @@ class Residents:
         """Take the libraries as ``loaded_libraries`` lists them; of two alike the first counts."""
         self._paths: dict[str, Path] = {}
         for path in libraries:
-            self._paths.setdefault(_VERSION.sub(".so", path.name), path)
+            self._paths.setdefault(re.sub(_VERSION, ".so", path.name), path)
 
     @property
     def runtime(self) -> tuple[Path, ...]:

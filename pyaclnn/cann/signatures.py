@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from pyaclnn._binding import ffi, lib
 from pyaclnn.base.files import read_file
 from pyaclnn.base.locks import cached_property
-from pyaclnn.cann.headers import LARGEST, declared_in, no_header, parameter_types, read_header
 from pyaclnn.facts.interface import functions
 from pyaclnn.facts.operators.catalogue import catalogue
 from pyaclnn.facts.releases import RELEASES, has
@@ -112,12 +111,16 @@ class OperatorHeaders:
     @cached_property
     def paths(self) -> tuple[Path, ...]:
         """Every header, in the order of folders."""
+        from pyaclnn.cann.headers import no_header  # noqa: PLC0415  # few programs read headers
+
         there = (path for folder in self.folders for path in sorted(folder.glob("*.h")))
         return tuple(path for path in there if no_header(path) is None)
 
     @cached_property
     def _index(self) -> Mapping[str, Path]:
         """Candidate header of each operator; a comment can name one too: the reader decides."""
+        from pyaclnn.cann.headers import LARGEST, declared_in  # noqa: PLC0415  # likewise
+
         found: dict[str, Path] = {}
         for path in self.paths:
             for name in declared_in(read_file(path, "a header", most=LARGEST)):
@@ -206,6 +209,7 @@ def listed(name: str) -> Signature | None:
     """
     # Only who calls these functions by name pays for it.
     from pyaclnn.bindgen.declarations import Function  # noqa: PLC0415
+    from pyaclnn.cann.headers import parameter_types  # noqa: PLC0415
 
     row = functions().get(name)
     if row is None:
@@ -246,6 +250,8 @@ def read_operators(path: Path) -> Mapping[str, Signature]:
     Returns:
         The understood declarations by C name.
     """
+    from pyaclnn.cann.headers import read_header  # noqa: PLC0415  # few programs read headers
+
     header = f"{_FOLDER}/{path.name}"
     return {d.name: _of(d, header) for d in read_header(path).declarations}
 

@@ -87,9 +87,7 @@ def meaning(code: int) -> Meaning:
     return Meaning(names().get(code, "UNKNOWN"), known.exception, known.next_step)
 
 
-_SIMULATION: Final = re.compile(
-    r"simulated NPU: .*?\b(PYACLNN_MOCK_[A-Z]+)\b(?! chooses| allows)", re.DOTALL
-)
+_SIMULATION: Final = r"(?s)simulated NPU: .*?\b(PYACLNN_MOCK_[A-Z]+)\b(?! chooses| allows)"
 """A failure by a variable; one that only bounds what has run out is not its cause."""
 
 
@@ -97,7 +95,7 @@ def _hint_of_simulation(name: str, detail: str | None, hint: str) -> str | None:
     """Return the hint for a simulated NPU; None for any other failure."""
     if name == "MOCK_NOT_IMPLEMENTED":  # the variable it names is one of the ways to a kernel
         return None
-    found = _SIMULATION.search(detail or "")
+    found = re.search(_SIMULATION, detail or "")
     if found:
         return f"set {found[1]} as CANN says above, or unset it, and start again."
     if "simulated NPU: " not in (detail or "") or "npu-smi" not in hint:

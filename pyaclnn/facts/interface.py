@@ -21,17 +21,12 @@ if TYPE_CHECKING:
 __all__ = ["Row", "constants", "functions", "interface"]
 
 _FILE: Final = f"{__file__.rpartition('.')[0]}.tsv"
-_NAMES: Final = tuple(
-    map(
-        re.compile,
-        (
-            r"^#\w+ (\S+)",
-            r"^(?:struct|union) (\w+)",
-            r"^typedef [^{]*?\(\*(\w+)\)\(",
-            r"^typedef .*?(\w+)$",
-            r"(\w+)\(",
-        ),
-    )
+_NAMES: Final = (
+    r"^#\w+ (\S+)",
+    r"^(?:struct|union) (\w+)",
+    r"^typedef [^{]*?\(\*(\w+)\)\(",
+    r"^typedef .*?(\w+)$",
+    r"(\w+)\(",
 )
 """Patterns of the name that a declaration declares; the first that fits counts."""
 _NO_FUNCTION: Final = ("#", "typedef ", "struct ", "union ", "static ")
@@ -55,7 +50,7 @@ class Row(NamedTuple):
     @property
     def name(self) -> str:
         """The name that it declares; of an include, the word itself."""
-        found = next(filter(None, (pattern.search(self.text) for pattern in _NAMES)))
+        found = next(filter(None, (re.search(pattern, self.text) for pattern in _NAMES)))
         return found[1]
 
     @property

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import functools
-import html
 from typing import TYPE_CHECKING, Any, NoReturn, Protocol, TypeAlias, TypeVar
 
 from pyaclnn.base.errors import InvalidArgumentError, repr_of
@@ -207,6 +206,8 @@ class Arithmetic:
 
     def _repr_html_(self) -> str:
         """Return the array's properties as a table for notebooks; no data is copied."""
+        from html import escape  # noqa: PLC0415  # only notebooks want it
+
         array: Any = self
         rows = {
             "dtype": array.dtype,
@@ -215,7 +216,7 @@ class Arithmetic:
             "size": f"{array.nbytes:,} bytes",
             "device": f"{array.device.id}{', closed' if array.closed else ''}",
         }
-        cells = (f"<tr><th>{n}</th><td>{html.escape(str(v))}</td></tr>" for n, v in rows.items())
+        cells = (f"<tr><th>{n}</th><td>{escape(str(v))}</td></tr>" for n, v in rows.items())
         return f"<table><caption>DeviceArray</caption>{''.join(cells)}</table>"
 
 

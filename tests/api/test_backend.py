@@ -234,7 +234,7 @@ def test_on_cann_the_package_that_would_have_a_symbol_is_named(group: str, packa
     )
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(
     ("choice", "question"),
     [

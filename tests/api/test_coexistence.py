@@ -298,6 +298,7 @@ def test_a_forked_child_can_do_nothing_with_what_its_parent_made_but_close_it(
     assert "Error" not in done.stderr
 
 
+@pytest.mark.exhaustive
 def test_a_child_forked_before_cann_is_used_may_use_it(run_python: Run) -> None:
     done = run_python(
         "import os, sys, warnings\n"

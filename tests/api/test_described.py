@@ -147,7 +147,7 @@ def test_operators_of_other_chips_and_releases_are_tried_on_those(
     try_elsewhere(family, release, tmp_path)
 
 
-@pytest.mark.sampled(1)
+@pytest.mark.exhaustive
 @pytest.mark.skipif((FAMILY, RELEASE) != (USUAL, DEFAULT), reason="it is elsewhere already")
 @pytest.mark.parametrize("place", [place for place in ELSEWHERE if place[1] != DEFAULT])
 def test_operators_of_newer_releases_are_called_there(
@@ -333,6 +333,7 @@ WRONG = {
 }
 
 
+@pytest.mark.sampled(12)
 @EVERY
 def test_each_option_of_a_wrong_kind_is_named(operator: Operator) -> None:
     given = arguments(operator)

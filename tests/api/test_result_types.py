@@ -45,6 +45,7 @@ def types_of(operator: Operator, given: dict[str, Any]) -> dict[str, np.dtype[An
     return {n: value.dtype for n, value in found._asdict().items() if value is not None}
 
 
+@pytest.mark.sampled(40)
 @pytest.mark.parametrize(("operator", "shape", "dtype"), POSSIBLE)
 def test_a_result_has_the_type_that_the_definition_gives(
     operator: Operator, shape: tuple[int, ...], dtype: np.dtype[Any]

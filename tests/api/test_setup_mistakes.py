@@ -47,7 +47,7 @@ def test_an_operator_without_a_kernel_is_no_mistake_of_a_variable(
     assert hint.startswith("give the simulated NPU a kernel of your own, in one of the ways that")
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("variable", MISTAKES)
 def test_a_mistake_names_the_variable_and_the_choice(
     variable: str, run_python: Callable[..., subprocess.CompletedProcess[str]]

@@ -44,7 +44,7 @@ assert pyaclnn.live_handles() == {}, pyaclnn.live_handles()
 WAITS = ["stream", "event", "device"]
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(
     "wait",
     [

@@ -127,6 +127,7 @@ int main(int, char **words)
 """
 
 
+@pytest.mark.exhaustive
 def test_a_binary_of_kernels_is_loaded_by_its_file(tmp_path: Path) -> None:
     (tmp_path / "fill.cpp").write_text(BINARY, encoding="utf-8")
     (tmp_path / "main.cpp").write_text(LOADER, encoding="utf-8")

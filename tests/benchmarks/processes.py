@@ -24,6 +24,7 @@ __all__ = ["compare", "compare_suite"]
 
 _ROOT = Path(__file__).parents[2]
 _OPEN = "import pyaclnn; pyaclnn.select_backend('mock'); pyaclnn.Device(0).close()"
+_FIRST = "import pyaclnn; pyaclnn.rms_norm"
 _EVERYTHING = "import pyaclnn; [getattr(pyaclnn, name) for name in pyaclnn.__all__]"
 
 
@@ -34,6 +35,7 @@ def compare(turns: int) -> Iterator[Comparison]:
             {
                 "import numpy": _process(neutral, "-c", "import numpy"),
                 "import pyaclnn": _process(neutral, "-c", "import pyaclnn"),
+                "first attribute": _process(neutral, "-c", _FIRST),
                 "import all of it": _process(neutral, "-c", _EVERYTHING),
                 "pyaclnn --help": _process(neutral, "-m", "pyaclnn", "--help"),
                 "first device": _process(neutral, "-c", _OPEN),
@@ -43,6 +45,7 @@ def compare(turns: int) -> Iterator[Comparison]:
     numpy = timings["import numpy"]
     for way, target in (
         ("import pyaclnn", 1.25),
+        ("first attribute", 1.8),  # that needs NumPy too
         ("import all of it", None),
         ("pyaclnn --help", None),
         ("first device", None),

@@ -123,7 +123,7 @@ CASES = {
 
 
 # The kernel is asked in another way about a range of many pages.
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("part", [4096, 1 << 20])
 @pytest.mark.parametrize("name", HOLES)
 def test_a_range_is_looked_at_as_a_whole(programs: Programs, name: str, part: int) -> None:
@@ -133,7 +133,7 @@ def test_a_range_is_looked_at_as_a_whole(programs: Programs, name: str, part: in
     assert json.loads(result.stdout) == [answer, ["host-memory-invalid"] if answer else []]
 
 
-@pytest.mark.sampled(5)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", CASES)
 def test_it_is_refused_and_told(programs: Programs, name: str) -> None:
     code, answer, rules = CASES[name]

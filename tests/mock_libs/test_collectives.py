@@ -180,6 +180,7 @@ def received(programs: Programs) -> dict[str, list[dict[str, Any]]]:
     return {name: [next(answers) for _ in calls] for name, (calls, _) in CASES.items()}
 
 
+@pytest.mark.sampled(20)
 @pytest.mark.parametrize("name", CASES)
 def test_every_rank_receives_what_it_should(
     name: str, received: dict[str, list[dict[str, Any]]]

@@ -29,7 +29,7 @@ def codes(programs: Programs, *calls: str, **environment: str) -> list[int]:
 COUNT = "value('aclrtGetDeviceCount', 'uint32_t')"
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("steps", "expected"),
     [
@@ -85,7 +85,7 @@ print(codes)
     assert result.stdout == "[107002, 107002, 107017]\n", result.stderr
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("visible", "expected"),
     [
@@ -104,7 +104,7 @@ def test_visible_devices(programs: Programs, visible: str, expected: int) -> Non
     assert codes(programs, COUNT, ASCEND_RT_VISIBLE_DEVICES=visible, **DEVICES) == [expected]
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("visible", ["", "x", " 0", "-1", "4", "1,0", "0,0", "0,2,1"])
 def test_no_visible_device(programs: Programs, visible: str) -> None:
     result = programs.python(
@@ -124,7 +124,7 @@ def test_visible_devices_are_read_when_the_library_is_loaded(programs: Programs)
     assert codes(programs, change, COUNT, **DEVICES) == [0, 4]
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(
     ("devices", "said"), [("", 2), ("0", None), ("1", 1), ("16", 16), ("17", None), ("two", None)]
 )
@@ -170,6 +170,7 @@ print(lib.aclrtSetDevice(0))
     assert result.stdout == "Ascend910B3\nAscend310P3\n507033\n", result.stderr
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(
     ("soc", "cores", "vector_cores", "cache"),
     [

@@ -320,7 +320,7 @@ class TestCache:
         npu.call("aclSetAclOpExecutorRepeatable", executor)
         npu.call("aclDestroyAclOpExecutor", executor)
 
-    @pytest.mark.sampled(2)
+    @pytest.mark.sampled(1)
     @pytest.mark.parametrize(
         ("environment", "code"),
         [

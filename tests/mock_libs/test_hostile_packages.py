@@ -70,7 +70,7 @@ def said(programs: Programs, folder: Path, content: str) -> str:
     return done.stdout
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("what", FAILS)
 def test_a_module_that_fails_is_named(what: str, programs: Programs, tmp_path: Path) -> None:
     content, words = FAILS[what]

@@ -46,6 +46,7 @@ def test_every_implemented_function_refuses_the_nulls_and_zeros_that_cann_refuse
     assert {name for name, those in missing.items() if those} == NO_STATUS | BY_ITSELF
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("release", RELEASES)
 def test_raw_has_every_function_of_the_table(release: str, programs: Programs) -> None:
     names = [n for n, row in functions().items() if has(release, row.since, row.until)]
@@ -54,6 +55,7 @@ def test_raw_has_every_function_of_the_table(release: str, programs: Programs) -
     check(programs, code, release)
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("release", RELEASES)
 def test_a_list_of_buffers_keeps_them_in_order(release: str, programs: Programs) -> None:
     check(
@@ -73,6 +75,7 @@ expect(0, ('aclmdlDestroyDataset', made))
     )
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("release", RELEASES)
 def test_a_model_cannot_be_loaded_and_its_description_is_empty(
     release: str, programs: Programs
@@ -164,6 +167,7 @@ expect(100000, ('aclrtGetResInCurrentThread', 0, N), ('aclrtGetStreamResLimit', 
     )
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("release", RELEASES)
 def test_profiling_starts_and_stops_and_says_that_it_collects_nothing(
     release: str, programs: Programs

@@ -58,6 +58,7 @@ def open_device(libraries: Path, *told: str, path: str = "/nowhere") -> str:
     return done.stdout
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("place", ELSEWHERE)
 def test_a_python_in_a_folder_above_the_library_is_nobody_s(tmp_path: Path, place: str) -> None:
     ran = plant(tmp_path / place)

@@ -74,6 +74,7 @@ call('aclrtResetDevice', 0); print('fine')
 """)
         assert result.stdout == "fine\n", result.stderr
 
+    @pytest.mark.sampled(1)
     @pytest.mark.parametrize(
         ("wait", "code"),
         [("aclrtSynchronizeStream(blocked)", 507010), ("aclrtProcessReport(-1)", 507010)],
@@ -114,6 +115,7 @@ print(lib.aclrtSynchronizeStream(NULL), 'lost while' in message())
 
 
 class TestDeathOfTheHost:
+    @pytest.mark.sampled(1)
     @pytest.mark.parametrize("end", ["os.kill(os.getpid(), signal.SIGKILL)", "os._exit(0)", ""])
     def test_the_device_process_goes_away(self, programs: Programs, end: str) -> None:
         result = programs.python(
@@ -166,6 +168,7 @@ call('aclrtResetDevice', 0); call('aclFinalize'); print(held() == before)
 
 
 class TestLimits:
+    @pytest.mark.sampled(1)
     @pytest.mark.parametrize(
         ("limit", "size", "text"),
         [
@@ -203,6 +206,7 @@ class TestLimits:
         assert refused.startswith("207001 ")
         assert "the limit of address space (ulimit -v) allows no more" in refused
 
+    @pytest.mark.sampled(1)
     @pytest.mark.parametrize(
         ("limits", "text"),
         [

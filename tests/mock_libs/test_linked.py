@@ -172,6 +172,7 @@ assert put(10, b'x') == 0 and size(10) == 2 and get(0, None, 5) == 100000
 """
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(
     ("chip", "compiled"),
     [("Ascend910B3", "disable"), ("Ascend950PR_9579", "disable"), ("Ascend910A", "enable")],

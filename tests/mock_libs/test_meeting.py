@@ -114,6 +114,7 @@ def _send_and_close(rank: _Rank, packet: bytes) -> None:
     rank.socket.close()
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("way", _WAYS_TO_GIVE_UP)
 def test_a_rank_that_gives_up_fails_the_others_alike_and_not_the_process(
     way: str, tmp_path: Path

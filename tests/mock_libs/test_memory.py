@@ -90,6 +90,7 @@ def test_what_an_allocation_takes(function: str, size: int, taken: int) -> None:
     npu.call("aclrtFree", address)
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(
     ("soc", "attribute", "total"),
     [
@@ -134,6 +135,7 @@ print(lib.aclrtMallocPhysical(handle, size, how, 0), message())
 """
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(
     ("chosen", "reason"),
     [("100", "PYACLNN_MOCK_MEMORY allows no more"), ("", "PYACLNN_MOCK_MEMORY chooses another")],
@@ -153,6 +155,7 @@ def test_a_device_has_no_more_memory_than_the_host(
         assert reason in second
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("chosen", ["63", "8GiB", "-1"])
 def test_memory_that_is_no_number_opens_no_device(programs: Programs, chosen: str) -> None:
     result = programs.python("print(lib.aclrtSetDevice(0), message())", PYACLNN_MOCK_MEMORY=chosen)

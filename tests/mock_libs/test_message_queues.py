@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from .programs import Programs
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("release", RELEASES)
 def test_messages_pass_through_a_queue_in_order(release: str, programs: Programs) -> None:
     check(
@@ -66,6 +67,7 @@ expect(0, ('acltdtDestroyQueueAttr', attr))
     )
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("family", ["aclrt", "acltdt"])
 def test_buffers_share_their_memory_and_form_chains(family: str, programs: Programs) -> None:
     check(

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 FIRST, SECOND, MISSING = "@first.json", "@second.json", "@missing.json"
 
 
-@pytest.mark.sampled(5)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("steps", "codes"),
     [

@@ -70,6 +70,7 @@ def started(*command: object, arguments: Sequence[object] = ()) -> str:
     return said
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("error", ERRORS)
 @pytest.mark.parametrize("call", CALLS)
 def test_a_refused_call_is_named_with_its_remedy(call: str, error: str, refuse: Path) -> None:
@@ -83,6 +84,7 @@ def test_a_refused_call_is_named_with_its_remedy(call: str, error: str, refuse: 
 DUP2 = "33" if platform.machine() == "x86_64" else "24"
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("error", ["EPERM", "ENOSYS"])
 def test_a_refused_dup2_is_no_missing_python(error: str, refuse: Path) -> None:
     """The new process calls it before it is Python; the start fails with its error."""
@@ -137,6 +139,7 @@ def test_any_refused_call_gets_an_answer(call: str, refuse: Path) -> None:
     assert started(arguments=(refuse, OTHERS[call], 1))
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("most", [6, 8, 10, 12])
 def test_a_limit_of_open_files_is_named(most: int) -> None:
     said = started("/bin/sh", "-c", f'ulimit -n {most}; exec "$@"', "sh")

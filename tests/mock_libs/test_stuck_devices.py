@@ -115,6 +115,7 @@ assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 3""",
 }
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", MEANWHILE)
 def test_what_does_not_need_a_kernel_that_runs_is_not_held_up_by_it(
     programs: Programs, name: str
@@ -220,6 +221,7 @@ call('aclrtResetDevice', 0)
 """
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("mode", ["deferred", "eager", "shuffled:3"])
 def test_a_kernel_that_nobody_waits_for_any_more_does_not_hold_up_others(
     mode: str, programs: Programs, monkeypatch: pytest.MonkeyPatch

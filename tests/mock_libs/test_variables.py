@@ -75,6 +75,7 @@ def test_every_variable_of_the_python_side_is_checked_somewhere() -> None:
     assert {name for name in VARIABLES if name.startswith("PYACLNN_")} <= checked
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("name", CHOICES)
 def test_a_value_that_is_no_choice_is_refused(name: str, programs: Programs) -> None:
     done = programs.run([sys.executable, "-c", SET_DEVICE], {name: "many"})
@@ -92,7 +93,7 @@ def _reported() -> set[str]:
     return set(re.findall(r'\{"(\w+)", \d+', source))
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(
     "name", sorted(({*READ} | _reported()) - ANY_VALUE.keys() - {"PYACLNN_MOCK_REPORT"})
 )
@@ -105,6 +106,7 @@ def test_a_value_that_cannot_be_used_is_named(value: str, name: str, programs: P
     assert "Traceback" not in said
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(
     ("path", "words"),
     [
@@ -151,6 +153,7 @@ def test_a_name_that_is_no_variable_is_reported_with_those_that_are() -> None:
     ]
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(
     ("name", "near"),
     [

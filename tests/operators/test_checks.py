@@ -33,12 +33,13 @@ def test_the_sound_call_is_accepted(table: Table, chip: str, device: Device) -> 
     assert list(phase_one.sound(device(chip), table)) == []
 
 
+@pytest.mark.sampled(100)
 @pytest.mark.parametrize(("table", "chip"), ON_CHIPS)
 def test_a_mistake_has_its_code(table: Table, chip: str, device: Device) -> None:
     assert list(phase_one.mistakes(device(chip), table)) == []
 
 
-@pytest.mark.sampled(30)
+@pytest.mark.sampled(12)
 @pytest.mark.parametrize(("table", "chip"), ON_CHIPS)
 def test_of_two_mistakes_the_earlier_answers(table: Table, chip: str, device: Device) -> None:
     assert list(phase_one.pairs(device(chip), table)) == []
@@ -56,7 +57,7 @@ def test_a_chip_runs_no_kernel_of_an_operator_that_it_has_not(chip: str, device:
     assert [told for table in absent for told in phase_one.elsewhere(device(chip), table)] == []
 
 
-@pytest.mark.sampled(45)
+@pytest.mark.sampled(20)
 @pytest.mark.parametrize(("table", "chip"), ON_CHIPS)
 def test_formats(table: Table, chip: str, device: Device) -> None:
     assert list(phase_one.layouts(device(chip), table)) == []

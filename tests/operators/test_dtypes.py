@@ -29,12 +29,13 @@ ON_CHIPS = [
 ]
 
 
-@pytest.mark.sampled(8)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(("table", "chip"), ON_CHIPS)
 def test_rows_of_types_and_all_beside_them(table: Table, chip: str, device: Device) -> None:
     assert list(phase_one.types(device(chip), table, most=60)) == []
 
 
+@pytest.mark.sampled(25)
 @pytest.mark.parametrize("table", TABLES, ids=lambda table: named(table, "all"))
 def test_the_public_function_takes_the_rows_that_kernels_have(table: Table) -> None:
     described = DESCRIBED[table.name].in_release(release_of(table))

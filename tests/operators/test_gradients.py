@@ -61,6 +61,7 @@ def differences(
     return slopes
 
 
+@pytest.mark.sampled(20)
 @pytest.mark.parametrize(("table", "gradient", "chip"), CHAINS)
 def test_a_gradient_is_the_slope_of_its_forward_operator(
     table: Table, gradient: Gradient, chip: str, device: Callable[[str], Npu]

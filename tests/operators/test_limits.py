@@ -29,6 +29,7 @@ def nine_axes(array: Array) -> Array:
     return replace(array, shape=(1,) * (9 - len(array.shape)) + array.shape, strides=None)
 
 
+@pytest.mark.sampled(60)
 @pytest.mark.parametrize(("table", "chip"), ON_CHIPS)
 def test_nine_axes_are_refused(table: Table, chip: str, device: Device) -> None:
     arguments = table.arguments

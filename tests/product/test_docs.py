@@ -45,7 +45,7 @@ def understood(words: list[str]) -> bool:
 COMMANDS = {name: commands(text) for name, text in PAGES.items()}
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(
     "page", [name for name, script in SCRIPTS.items() if script and name not in RUN_ELSEWHERE]
 )
@@ -57,6 +57,7 @@ def test_the_python_of_a_page_runs_as_one_script(page: str, tmp_path: Path) -> N
     assert [line for line in outputs(PAGES[page]) if line not in done.stdout] == []
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(
     "session", [block for text in PAGES.values() for block in blocks(text, "console")]
 )

@@ -62,6 +62,7 @@ def test_each_public_callable_has_an_example() -> None:
     assert without_example(CALLABLES) == []
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("variables", sorted({settings(name) for name in CALLABLES}))
 def test_the_examples_run(variables: str) -> None:
     assert output([name for name in CALLABLES if settings(name) == variables], variables) == ""

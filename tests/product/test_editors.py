@@ -166,6 +166,7 @@ def shown() -> Sequence[tuple[str, str]]:
     ]
 
 
+@pytest.mark.exhaustive
 def test_an_editor_marks_nothing_in_documents_and_examples(tmp_path: Path) -> None:
     scripts = shown()
     assert len(scripts) > 20

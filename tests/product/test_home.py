@@ -101,6 +101,7 @@ def test_npu_smi_describes_the_simulated_chips(home: Path) -> None:
         assert re.search(rf"^\t{line}$", _smi(home, "info", "-t", page, "-i", "1"), re.MULTILINE)
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(
     ("soc", "named"),
     [
@@ -139,6 +140,7 @@ target_link_libraries(host PRIVATE pyaclnn::pyaclnn)
 """
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("of_home", [False, True])
 def test_cmake_finds_the_package(home: Path, tmp_path: Path, of_home: bool) -> None:
     if shutil.which("cmake") is None:
@@ -313,6 +315,7 @@ target_link_libraries(sample PRIVATE kernels)
 """
 
 
+@pytest.mark.exhaustive
 def test_ascendc_cmake_builds_a_sample(home: Path, tmp_path: Path) -> None:
     if shutil.which("cmake") is None:
         pytest.skip("cmake is not installed")

@@ -35,6 +35,7 @@ def printed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[float]]:
     return {name: [float(number) for number in numbers.split()] for name, numbers in lines}
 
 
+@pytest.mark.sampled(10)
 @pytest.mark.parametrize("name", EXPECTED)
 def test_a_result_is_what_was_worked_out(name: str, printed: dict[str, list[float]]) -> None:
     np.testing.assert_allclose(printed[name], EXPECTED[name], rtol=1e-5, atol=1e-6)

@@ -371,6 +371,7 @@ def test_other_errors_keep_their_frames(npu, monkeypatch):
 """
 
 
+@pytest.mark.exhaustive
 def test_a_refusal_is_shown_at_the_line_of_the_test(tmp_path: Path) -> None:
     status, output = suite(tmp_path, HEAD + REFUSED)
     assert status == 1
@@ -381,6 +382,7 @@ def test_a_refusal_is_shown_at_the_line_of_the_test(tmp_path: Path) -> None:
     assert "calling/refusals.py" in output
 
 
+@pytest.mark.exhaustive
 def test_a_leaked_device_is_blamed_on_the_line_of_the_test(tmp_path: Path) -> None:
     body = "kept = []\n\ndef test_it(npu):\n    kept.append(pyaclnn.Device(0))\n"
     status, output, errors = suite_with_errors(tmp_path, HEAD + body)

@@ -22,6 +22,7 @@ TOUR = (ROOT / "docs" / "start" / "tour.md").read_text(encoding="utf-8")
 EMBEDDING = (ROOT / "docs" / "how-to" / "embed.md").read_text(encoding="utf-8")
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(("page", "least"), [(README, 5), (TOUR, 10)], ids=["README", "tour"])
 def test_the_tour_runs_as_one_script(page: str, least: int, tmp_path: Path) -> None:
     blocks = re.findall(r"^```python\n(.*?)^```", page, re.MULTILINE | re.DOTALL)

@@ -75,7 +75,7 @@ def in_shell(text: str, folder: Path, **variables: str) -> subprocess.CompletedP
     return run("bash", "-euc", text, cwd=folder, environment=environment)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("case", range(len(RUNS)))
 def test_the_commands_of_a_job_pass(case: int, tmp_path: Path) -> None:
     variables, commands = RUNS[case]
@@ -131,6 +131,7 @@ def test_the_project_of_the_page_is_the_one_of_the_examples() -> None:
     assert (ROOT / name).is_file()
 
 
+@pytest.mark.exhaustive
 def test_both_programs_of_a_port_from_ctypes_print_the_same(tmp_path: Path) -> None:
     before, after = blocks(CTYPES, "py")
     (tmp_path / "before.py").write_text(before, encoding="utf-8")

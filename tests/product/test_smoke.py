@@ -200,6 +200,7 @@ def test_error_and_limit_are_those_of_one_element(device: pyaclnn.Device) -> Non
     assert all(o.error_ratio <= 1 and o.passed for o in healthy)
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("form", ["--table", "--json"])
 def test_smoke_that_ran_nothing_has_passed_nothing(form: str) -> None:
     done = run_command(

@@ -179,7 +179,7 @@ def peak_memory(work: Callable[[], Any]) -> int:
 class TestMemory:
     """Beside inputs and outputs at most 5 % of the inputs and 64 MiB."""
 
-    @pytest.mark.sampled(2)
+    @pytest.mark.sampled(1)
     @pytest.mark.parametrize("dtype", [np.float32, np.float16], ids=str)
     @pytest.mark.parametrize("shape", [(20_000, 1024), (8, 2_500_000)], ids=str)
     def test_little_is_needed_beside_inputs_and_outputs(

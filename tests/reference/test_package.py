@@ -115,7 +115,7 @@ ON_ROWS = [
 ]
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", ON_ROWS)
 @settings(deadline=None, max_examples=40)
 @given(problem=problems(), block=st.integers(1, 99))

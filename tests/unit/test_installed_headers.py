@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pyaclnn.cann import signatures as known
+from pyaclnn.cann import headers
 from pyaclnn.cann.discovery import header_folders
 from pyaclnn.cann.headers import read_header
-from pyaclnn.cann.signatures import OperatorHeaders, signature
+from pyaclnn.cann.signatures import OperatorHeaders, Signature, signature
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -27,7 +27,7 @@ def write(folder: Path, file: str, *operators: str) -> Path:
     return folder
 
 
-def first_names(found: known.Signature | None) -> tuple[str, ...]:
+def first_names(found: Signature | None) -> tuple[str, ...]:
     assert found is not None
     return found.parameters[:-2]
 
@@ -79,7 +79,7 @@ def test_asking_for_one_operator_reads_one_header(
         asked.append(path.name)
         return read_header(path)
 
-    monkeypatch.setattr(known, "read_header", read_one)
+    monkeypatch.setattr(headers, "read_header", read_one)
     assert signature("aclnnSubGetWorkspaceSize", OperatorHeaders([tmp_path])) is not None
     assert asked == ["aclnn_sub.h"]
 

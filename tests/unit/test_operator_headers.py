@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pyaclnn.cann import signatures as known
+from pyaclnn.cann import headers, signatures as known
 from pyaclnn.cann.headers import no_header, read_header
 from pyaclnn.mock import includedir
 from tests.releases import NEWEST, OLDEST
@@ -95,7 +95,7 @@ def test_asking_for_an_operator_reads_its_header_alone(monkeypatch: pytest.Monke
         asked.append(path.name)
         return read_header(path)
 
-    monkeypatch.setattr(known, "read_header", read_one)
+    monkeypatch.setattr(headers, "read_header", read_one)
     known._of_header.cache_clear()
     found = known.signature("aclnnRmsNormGetWorkspaceSize", installed)
     assert found is not None

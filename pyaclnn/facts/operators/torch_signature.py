@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 __all__ = ["TorchParameter", "TorchSignature"]
 
-_WORD = re.compile(
+_WORD = (
     r"(?P<name>\w+)(==(?P<fixed>\S+)|(=(?P<own>\w+)(?P<shape>\.shape(\[(?P<axes>\d+:?)\])?)?)?"
     r"(\|(?P<word>\w+):(?P<meant>\S+))?)"
 )
@@ -44,7 +44,7 @@ class TorchParameter(NamedTuple):
     @classmethod
     def of(cls, text: str) -> TorchParameter:
         """Read a parameter; see `TorchSignature.of`."""
-        found = _WORD.fullmatch(text)
+        found = re.fullmatch(_WORD, text)
         if found is None:
             raise ValueError(f"{text!r} is no parameter of PyTorch")
         name, own, fixed = found["name"], found["own"] or "", found["fixed"]

@@ -129,7 +129,7 @@ def told(result: CheckResult) -> str:
     return " | ".join([result.summary, *result.causes, result.next_step or ""])
 
 
-@pytest.mark.sampled(5)
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("case", "layout"),
     [
@@ -219,6 +219,7 @@ def test_a_folder_of_links_is_one_installation(parts: Parts, tmp_path: Path) -> 
     assert [told(result) for result in problems(report)] == []
 
 
+@pytest.mark.exhaustive
 def test_a_device_that_hangs_is_not_touched_again(kit: Kit) -> None:
     report = kit.report(vendor_case("op-hang", "NUM-rms_norm@0"))
     (after,) = (result for result in report.results if result.id == "NUM-rms_norm_grad@0")

@@ -66,6 +66,7 @@ def test_a_variable_of_any_length_is_judged(row: Any) -> None:
         problem_of(Machine(environment={row.name: text}), row)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("row", limits(), ids=lambda row: row.name)
 def test_a_low_limit_is_named(
     parts: Parts, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, row: Any

@@ -12,12 +12,13 @@ import functools
 import os
 import shlex
 import sys
+from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pyaclnn.ascendc import command as ascendc
 from pyaclnn.ascendc.tiling import command as tiling
-from pyaclnn.base import cache_command, completion
+from pyaclnn.base import cache_command, completion, manual
 from pyaclnn.base.command_table import CommandTable
 from pyaclnn.base.errors import AclError
 from pyaclnn.base.suggestions import Parser
@@ -145,7 +146,7 @@ def parser() -> argparse.ArgumentParser:
     health.add_to(commands, "doctor", "explain", "fleet")
     add_to(commands, "env")
     health.add_to(commands, "ops", "abi")
-    add_to(commands, "tiling", "ascendc", "cache", "completion")
+    add_to(commands, "tiling", "ascendc", "cache", "completion", "manual")
     return parser
 
 
@@ -180,6 +181,7 @@ def _table() -> CommandTable:
         "cache": cache_command.run,
         "completion": lambda options: completion.run(parser(), options.shell),
         "env": _env,
+        "manual": lambda _: manual.run(parser(), version("pyaclnn")),
         "mock faults": contract_command.print_faults,
         "mock functions": functions.run,
         "mock home": _mock_home,

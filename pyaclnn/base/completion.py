@@ -3,17 +3,31 @@
 
 from __future__ import annotations
 
-import argparse
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from pyaclnn.base.command_tree import commands_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    import argparse
+    from collections.abc import Iterator
+
+    from pyaclnn.base.command_tree import Argument
 
 __all__ = ["run"]
 
-_FOLDERS = ("DIR", "FOLDER")
-_FILES = ("FILE", "KERNEL", "REPORT")
-"""Beginnings of the names of arguments, in the help, that are completed from the disk."""
+_FISH = """\
+# The words before the cursor that are no options are these ...
+function __{0}_at
+    set -l words (string match --invert -- '-*' (commandline -opc)[2..])
+    test "$words" = "$argv"
+end
+# ... or begin with these.
+function __{0}_in
+    set -l words (string match --invert -- '-*' (commandline -opc)[2..])
+    string match --quiet -- "$argv *" "$words "
+end
+complete -c {0} -f
+"""
 
 
 def run(parser: argparse.ArgumentParser, shell: str) -> int:
@@ -21,24 +35,49 @@ def run(parser: argparse.ArgumentParser, shell: str) -> int:
 
     Args:
         parser: The parser of all commands.
-        shell: Its name: bash, zsh or tcsh.
+        shell: Its name: bash, zsh, tcsh or fish.
     """
-    import shtab  # noqa: PLC0415  # for this command alone
-
-    _mark_paths(parser, shtab.FILE, shtab.DIRECTORY)
-    print(shtab.complete(parser, shell))  # noqa: T201
+    print("\n".join(_fish(parser)) if shell == "fish" else _by_shtab(parser, shell))  # noqa: T201
     return 0
 
 
-def _mark_paths(
-    parser: argparse.ArgumentParser, file: Mapping[str, object], folder: Mapping[str, object]
-) -> None:
-    """Mark the arguments that take a file or a folder, for shtab."""
-    actions: list[Any] = parser._actions  # noqa: SLF001  # it has no public name
-    for action in actions:
-        if action.nargs == argparse.PARSER:
-            for part in action.choices.values():
-                _mark_paths(part, file, folder)
-        name = str(action.metavar)
-        if name.startswith((*_FOLDERS, *_FILES)):
-            action.complete = folder if name.startswith(_FOLDERS) else file
+def _by_shtab(parser: argparse.ArgumentParser, shell: str) -> str:
+    import shtab  # noqa: PLC0415  # for this command alone
+
+    for command in commands_of(parser):
+        for one in command.arguments:
+            if one.is_path:
+                one.action.complete = shtab.DIRECTORY if one.is_folder else shtab.FILE
+    return shtab.complete(parser, shell)
+
+
+def _fish(parser: argparse.ArgumentParser) -> Iterator[str]:
+    """Yield the lines for fish, which shtab does not know."""
+    program = parser.prog
+    yield _FISH.format(program)
+    for command in commands_of(parser):
+        if command.words:
+            above = " ".join((f"__{program}_at", *command.words[:-1]))
+            name = f"-a {command.words[-1]} -d {_quoted(command.help)}"
+            yield f"complete -c {program} -n '{above}' {name}"
+        inside = (
+            " ".join((f"__{program}_in", *command.words)) if command.words else f"__{program}_at"
+        )
+        for one in command.arguments:
+            given = _of_argument(one)
+            if given:
+                yield f"complete -c {program} -n '{inside}' {given}"
+
+
+def _of_argument(one: Argument) -> str:
+    values = f"-a {_quoted(' '.join(one.choices))}" if one.choices else "-F" if one.is_path else ""
+    if not one.flags:
+        return values
+    flags = [f"-l {flag[2:]}" if flag[:2] == "--" else f"-s {flag[1:]}" for flag in one.flags]
+    follows = [] if not one.takes_value else ["-r"] if one.is_path else ["-x"]
+    return " ".join(filter(None, [*flags, *follows, values, "-d", _quoted(one.help)]))
+
+
+def _quoted(text: str) -> str:
+    inner = " ".join(text.split()).replace("\\", "\\\\").replace("'", "\\'")
+    return f"'{inner}'"

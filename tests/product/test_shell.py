@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from pyaclnn.cli import parser
+from pyaclnn.base.command_tree import commands_of
+from pyaclnn.cli import main, parser
 
 from .commands import ROOT, compile_program, run, silent_environment
 from .pages import PAGES, SCRIPTS, blocks
@@ -198,3 +199,50 @@ def test_bash_completes_commands_options_and_files(tmp_path: Path) -> None:
     )
     found = run("bash", "-c", script, cwd=tmp_path)
     assert found.stdout.splitlines() == ["smoke", "rules run", "--operator", "kernel.cpp"], found
+
+
+FISH = [
+    ("pyaclnn sm", {"smoke"}),
+    ("pyaclnn mock r", {"rules", "run"}),
+    ("pyaclnn smoke --op", {"--operator"}),
+    ("pyaclnn completion f", {"fish"}),
+    ("pyaclnn doctor --level ", {"quick", "medium", "long"}),
+    ("pyaclnn ascendc run ke", {"kernel.cpp"}),
+]
+
+
+@pytest.mark.skipif(shutil.which("fish") is None, reason="there is no fish here")
+@pytest.mark.parametrize(("line", "expected"), FISH)
+def test_fish_completes_commands_options_and_files(
+    line: str, expected: set[str], tmp_path: Path
+) -> None:
+    (tmp_path / "kernel.cpp").touch()
+    script = f"{sys.executable} -m pyaclnn completion fish | source; complete -C '{line}'"
+    found = run("fish", "-c", script, cwd=tmp_path)
+    assert {row.split("\t")[0] for row in found.stdout.splitlines()} == expected, found
+
+
+def test_every_command_has_its_lines_in_the_code_for_fish_and_in_the_manual_page(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    commands = [command for command in commands_of(parser()) if command.words]
+    assert main(["completion", "fish"]) == 0
+    fish = capsys.readouterr().out
+    assert main(["manual"]) == 0
+    page = capsys.readouterr().out
+    for command in commands:
+        above, name = " ".join(("__pyaclnn_at", *command.words[:-1])), command.words[-1]
+        assert f"-n '{above}' -a {name} " in fish
+        assert f"\n.SS pyaclnn {' '.join(command.words)}\n" in page
+    flags = {flag for command in commands for one in command.arguments for flag in one.flags}
+    assert [flag for flag in flags if flag.replace("-", "\\-") not in page] == []
+
+
+@pytest.mark.skipif(shutil.which("man") is None, reason="there is no man here")
+def test_man_reads_the_page_without_a_warning(tmp_path: Path) -> None:
+    page = tmp_path / "pyaclnn.1"
+    page.write_text(run(sys.executable, "-m", "pyaclnn", "manual").stdout, encoding="utf-8")
+    read = run("man", "--warnings", "-l", str(page))
+    assert read.returncode == 0
+    assert read.stderr == ""
+    assert "--level" in read.stdout

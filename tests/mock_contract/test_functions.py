@@ -38,6 +38,7 @@ def listed(release: str, *more: str) -> list[tuple[str, str, str]]:
     return [(words[0], words[1], STATES[words[-1]]) for words in lines]
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("release", RELEASES)
 def test_every_function_of_every_library_is_listed_once(
     release: str, monkeypatch: pytest.MonkeyPatch

@@ -77,6 +77,7 @@ def outcome(program: list[str | Path], programs: Programs) -> dict[str, list[str
     return {case: [violation["rule"] for violation in list_] for case, list_ in found.items()}
 
 
+@pytest.mark.sampled(40)
 @pytest.mark.parametrize("rule", TOGETHER, ids=_name)
 def test_the_wrong_twin_breaks_exactly_this_rule(
     rule: Rule, build: str, outcome: dict[str, list[str]]
@@ -85,6 +86,7 @@ def test_the_wrong_twin_breaks_exactly_this_rule(
     assert set(outcome.get(f"{rule.id}-wrong", [])) == ({rule.id} if known else set())
 
 
+@pytest.mark.sampled(40)
 @pytest.mark.parametrize("rule", TOGETHER, ids=_name)
 def test_the_right_twin_is_clean(rule: Rule, outcome: dict[str, list[str]]) -> None:
     assert outcome.get(f"{rule.id}-right", []) == []

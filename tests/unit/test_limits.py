@@ -50,6 +50,7 @@ def test_a_limit_that_is_far_away_may_be_left_out(share: float, told: bool) -> N
     assert ("ulimit -v" in text) == told
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("error", "share", "told"),
     [

@@ -99,6 +99,7 @@ def test_modules_are_there_without_an_import_of_their_own(name: str) -> None:
     assert name in dir(pyaclnn)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", MODULES)
 def test_a_public_module_is_imported_by_its_public_name_too(name: str) -> None:
     code = (

@@ -75,6 +75,7 @@ atexit.register(os.mkdir, os.environ["MADE"])
 """
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("what", DROPPED)
 def test_one_ctrl_c_ends_a_program_that_drops_objects(what: str, tmp_path: Path) -> None:
     code = f"""

@@ -56,6 +56,7 @@ def has_ended(process: int) -> bool:
     return status.rpartition(")")[2].split()[0] == "Z"
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("way", ["forked", "started"])
 @pytest.mark.parametrize("end", ENDS)
 def test_a_process_of_a_kernel_ends_with_its_device(end: str, way: str, tmp_path: Path) -> None:

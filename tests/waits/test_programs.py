@@ -78,7 +78,7 @@ def program(folder: Path, kernel: str, code: str, **environment: str) -> HeldPro
     return HeldProgram(folder, BEGIN + code, PYACLNN_MOCK_OPERATORS=str(path), **environment)
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
 @pytest.mark.parametrize("kernel", KERNELS)
 def test_a_signal_ends_the_program_and_its_device(
@@ -89,7 +89,7 @@ def test_a_signal_ends_the_program_and_its_device(
         assert held.end(number) == (-number, "")
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_one_interrupt_ends_a_program_whose_kernel_hangs(tmp_path: Path, name: str) -> None:
     with program(tmp_path, "phase 2", PROGRAMS[name]) as held:
@@ -112,6 +112,7 @@ def test_a_limit_ends_a_program_whose_kernel_hangs(tmp_path: Path) -> None:
     assert line.startswith(DROPPED)
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("kernel", ["phase 1", "its file"])
 def test_phase_1_has_a_limit(tmp_path: Path, kernel: str) -> None:
     code = f"try: {PROGRAMS['a host call']}\nexcept TimeoutError as error: print(error)"
@@ -124,7 +125,7 @@ def test_phase_1_has_a_limit(tmp_path: Path, kernel: str) -> None:
     assert "PYACLNN_MOCK_PATIENCE" in out
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("name", [name for name in PROGRAMS if "in Python" not in name])
 def test_the_death_of_the_device_ends_the_program(tmp_path: Path, name: str) -> None:
     with program(tmp_path, "phase 2", PROGRAMS[name]) as held:
@@ -173,6 +174,7 @@ before = holdings()
 """
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("give_up", [signal.SIGINT, None], ids=["Ctrl-C", "limit"])
 def test_a_host_that_lives_on_has_what_it_had(
     tmp_path: Path, give_up: signal.Signals | None

@@ -175,7 +175,7 @@ def test_every_request_and_every_function_that_waits_is_held() -> None:
     assert OPERATOR in {name for name, _ in found}
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(("name", "what"), cases())
 def test_ctrl_c_ends_the_wait_and_the_program(tmp_path: Path, name: str, what: str) -> None:
     with held_program(tmp_path, name, what) as held:

@@ -215,6 +215,7 @@ def test_list_checks_lists_them_all(capfd: pytest.CaptureFixture[str]) -> None:
         assert check.id in out
 
 
+@pytest.mark.sampled(40)
 @pytest.mark.parametrize("check", checks(), ids=lambda check: check.id)
 def test_every_check_explains_itself(check: object, capfd: pytest.CaptureFixture[str]) -> None:
     name = str(getattr(check, "id", ""))

@@ -156,5 +156,5 @@ def test_a_log_without_a_known_failure_is_answered_so(log: str, status: int, tex
 
 def test_binary_data_and_lines_without_end_are_read(tmp_path: Path) -> None:
     path = tmp_path / "core"
-    path.write_bytes(os.urandom(1 << 20) + b"\n" + b"x" * (3 << 20) + b"\nerror code is 507015\n")
+    path.write_bytes(os.urandom(1 << 16) + b"\n" + b"x" * (3 << 20) + b"\nerror code is 507015\n")
     assert "507015 ACL_ERROR_RT_AICORE_EXCEPTION" in explain(str(path)).stdout

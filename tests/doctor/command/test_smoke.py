@@ -54,6 +54,7 @@ def smoke(
     return done
 
 
+@pytest.mark.exhaustive
 def test_libraries_without_a_fault_pass(tmp_path: Path, parts: Parts) -> None:
     done = smoke(tmp_path, parts, "none")
     assert done.returncode == 0, done.stderr

@@ -225,6 +225,7 @@ REPEATED = [
 ]
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("unit", REPEATED)
 def test_redaction_takes_time_in_proportion_to_the_text(unit: str) -> None:
     begun = time.process_time()

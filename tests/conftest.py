@@ -133,6 +133,12 @@ def pytest_collection() -> Iterator[None]:
 
 
 @pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers() -> int:
+    """Start one worker more than there are processors: a quarter of a run waits for processes."""
+    return len(os.sched_getaffinity(0)) + 1
+
+
+@pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     """Keep together, on one worker, what loads PyTorch and what builds the same kernels."""
     if config.getoption("dist") != "loadfile":
@@ -158,6 +164,7 @@ def together() -> dict[str, frozenset[str]]:
     files = [path for path in room.rglob("test_*.py") if "clients" not in path.parts]
     groups = {
         "kernels": [path for path in files if path.parent.name == "ascendc"],
+        "trees": [path for path in files if path.parent.name == "architecture"],
         "PyTorch": [path for path in files if "torch: Any" in path.read_text(encoding="utf-8")],
     }
     return {

@@ -49,6 +49,10 @@ class ElfError(ValueError):
     """The file is not a usable shared library; the message gives the reason."""
 
 
+class OtherProcessorError(ElfError):
+    """A library is for another processor: the loader passes it over and looks for the next."""
+
+
 @dataclass(frozen=True)
 class SharedLibrary:
     """Contents of a library's dynamic section.
@@ -169,11 +173,12 @@ class _Reader:
         if image[:4] != b"\x7fELF":
             raise ElfError("the file is no ELF library")
         if image[4:6] != b"\x02\x01":
-            raise ElfError("the library is not a 64-bit little-endian one")
+            raise OtherProcessorError("the library is not a 64-bit little-endian one")
         header = _HEADER.unpack_from(image, 0)
         self.machine = _machine_name(header[2])
         if wanted not in {None, self.machine}:
-            raise ElfError(f"the library is for {self.machine}, this machine is {wanted}")
+            text = f"the library is for {self.machine}, this machine is {wanted}"
+            raise OtherProcessorError(text)
         if header[1] != _SHARED:
             raise ElfError("the file is an ELF file, but no shared library")
         self.segments = [

@@ -216,6 +216,33 @@ def remove_operators(made: Fabricated) -> None:
     made.operators.unlink()
 
 
+def cut_inner_library(made: Fabricated) -> None:
+    library = made.lib64 / "libvendorrt.so"
+    library.write_bytes(library.read_bytes()[:20000])
+
+
+def needs_nnal(made: Fabricated) -> None:
+    """Let the runtime need a library of another package."""
+    patched(made.runtime, made.runtime, (b"libvendorrt.so", b"libatb.so"))
+
+
+def libraries_of_another_release(made: Fabricated) -> None:
+    shutil.rmtree(made.lib64)
+    place(made.parts.new, made.lib64)
+
+
+def _of_another_user(made: Fabricated, name: str) -> None:
+    (made.root / "home/user" / name).mkdir()
+
+
+def logs_of_another_user(made: Fabricated) -> None:
+    _of_another_user(made, "ascend")
+
+
+def cache_of_another_user(made: Fabricated) -> None:
+    _of_another_user(made, "atc_data")
+
+
 def remove_inner_library(made: Fabricated) -> None:
     (made.lib64 / "libvendorrt.so").unlink()
 

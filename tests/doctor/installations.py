@@ -211,6 +211,7 @@ def _machine(made: Fabricated, devices: int) -> None:
     made.write("/proc/1/cgroup", "0::/init.scope\n")
     made.write("/proc/modules", "drv_pcie_host 200704 1 - Live 0x0\next4 1 0 - Live 0x0\n")
     (made.root / "home/user").mkdir(parents=True)
+    (made.root / "home/user").chmod(0o777)  # whoever the user is, it is his
 
 
 def _driver(made: Fabricated) -> None:

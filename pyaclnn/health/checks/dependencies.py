@@ -11,7 +11,7 @@ import platform
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from pyaclnn.base.elf import ElfError, SharedLibrary, read_library
+from pyaclnn.base.elf import ElfError, OtherProcessorError, SharedLibrary, read_library
 from pyaclnn.base.paths import ExaminedPath
 
 if TYPE_CHECKING:
@@ -20,7 +20,10 @@ if TYPE_CHECKING:
 
     from pyaclnn.health.checks.machine import Machine
 
-__all__ = ["Closure", "Missing", "close_over", "search_path", "system_directories"]
+__all__ = ["ABSENT", "Closure", "Missing", "close_over", "search_path", "system_directories"]
+
+ABSENT: Final = "no such file"
+"""Reason of a path at which there is nothing."""
 
 _ALWAYS_THERE: Final = frozenset(
     {
@@ -149,13 +152,16 @@ def _find(
         candidate = place / name
         try:
             if not candidate.exists():
-                tried.append((candidate, "no such file"))
+                tried.append((candidate, ABSENT))
             elif not machine.may(candidate, "r"):
                 tried.append((candidate, f"not readable: {machine.owner(candidate)}"))
             else:
                 return read_library(candidate, machine=platform.machine())
-        except ElfError as error:
+        except OtherProcessorError as error:
             tried.append((candidate, str(error)))
+        except ElfError as error:  # here the loader gives up
+            tried.append((candidate, str(error)))
+            break
         except OSError as error:
             tried.append((candidate, error.strerror or str(error)))
     return Missing(name, wanted_by.path, tuple(tried))

@@ -7,9 +7,12 @@ the loader's cache, the system's folders. The contents of the cache are derived 
 
 from __future__ import annotations
 
+import os
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from pyaclnn.health.checks.dependencies import Closure, search_path
+from pyaclnn.facts.explanations import LINES
+from pyaclnn.health.checks.dependencies import ABSENT, Closure, search_path
 from pyaclnn.health.checks.driver import driver_root
 from pyaclnn.health.checks.finding import Finding, found, more, ok, value
 from pyaclnn.health.report.record import Evidence
@@ -18,6 +21,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pyaclnn.base.elf import SharedLibrary
+    from pyaclnn.facts.explanations import Explanation
     from pyaclnn.health.checks.context import CheckContext
     from pyaclnn.health.checks.dependencies import Missing
 
@@ -26,6 +30,8 @@ __all__ = []
 _STUB_FOLDERS: Final = frozenset({"devlib", "stub"})
 _DRIVER: Final = frozenset({"libascend_hal.so", "libdcmi.so", "libdrvdsmi_host.so"})
 _MOST_PATHS: Final = 20
+_COMMON_ROWS: Final = frozenset({"", "driver_library", "missing"})
+"""Rows about missing libraries which this check knows more about."""
 
 
 def _present(context: CheckContext) -> Finding:
@@ -81,24 +87,42 @@ def _report_missing(context: CheckContext, gaps: list[Missing]) -> Finding:
     first = next((gap for gap in gaps if gap.name in _DRIVER), gaps[0])
     tried = "\n".join(f"{machine.shown(p)}: {why}" for p, why in first.tried[:_MOST_PATHS])
     folder = driver_root(machine) / "lib64"
-    if first.name not in _DRIVER:
-        outcome = "LIB-003.missing"
+    damaged = next(((path, why) for path, why in first.tried if why != ABSENT), None)
+    places = map(os.path.realpath, search_path(machine))
+    sourced = os.path.realpath(context.installation.libraries.directory) in places
+    owner = _owner(first.name)
+    if damaged is not None:
+        outcome = "LIB-003.damaged"
+    elif first.name not in _DRIVER:
+        outcome = "LIB-003.absent" if sourced else "LIB-003.missing"
     elif (folder / "driver" / first.name).exists():
         outcome = "LIB-003.driver_not_found"
     elif machine.in_container:
         outcome = "LIB-003.driver_not_mounted"
     else:
         outcome = "LIB-003.driver_not_installed"
-    return found(
+    finding = found(
         outcome,
         value("wanted by", machine.shown(first.wanted_by)),
         Evidence("path", first.name, f"every path tried:\n{tried}"),
         *(value("missing as well", gap.name) for gap in gaps if gap is not first),
         library=first.name + more(gaps, " and {} more"),
         wanted_by=first.wanted_by.name,
+        path=machine.shown(damaged[0]) if damaged else "",
+        reason=damaged[1] if damaged else "",
         folder=machine.shown(folder),
         script=context.script,
     )
+    if damaged is None and owner is not None:
+        return replace(finding, causes=owner.causes, next_step=owner.next_step)
+    return finding
+
+
+def _owner(name: str) -> Explanation | None:
+    """Return the explanation of a missing library that belongs to neither CANN nor the driver."""
+    text = f"{name}: cannot open shared object file: No such file or directory"
+    row = next((key for key, line in LINES.items() if line.search(text, text.lower())), "")
+    return None if row in _COMMON_ROWS else LINES[row].explanation
 
 
 def _stubs(context: CheckContext) -> Finding:

@@ -74,6 +74,8 @@ def _real(context: CheckContext) -> Finding:
 
 
 _ENOUGH_EVIDENCE: Final = 8
+_FIRST_SPLIT: Final = "8.5"
+"""The first CANN whose operators are in several libraries."""
 
 
 def _complete(context: CheckContext) -> Finding:
@@ -116,7 +118,8 @@ def _readable(context: CheckContext) -> Finding:
 
 
 def _versions(context: CheckContext) -> Finding:
-    root, packages = context.installation.root, context.installation.packages
+    chosen = context.installation
+    root, packages, libraries = chosen.root, chosen.packages, chosen.libraries
     if not packages:
         return found(
             "CANN-004.no_version",
@@ -125,6 +128,9 @@ def _versions(context: CheckContext) -> Finding:
         )
     common = Counter(package.version for package in packages).most_common(1)[0][0]
     runtime = next((p.version for p in packages if p.package == "runtime"), common)
+    if chosen.split and order_of(runtime) < order_of(_FIRST_SPLIT) and chosen.version:
+        seen = (context.seen(path, "a name of CANN 8.5 or newer") for path in libraries.operators)
+        return found("CANN-004.layout", *seen, version=runtime, library=libraries.operators[0].name)
     others = [package for package in packages if package.version != runtime]
     evidence = tuple(value(p.package, f"{p.version} ({p.source.name})") for p in packages)
     if not others:

@@ -26,7 +26,7 @@ from tests.doctor.sweep.faults import Fault, enumerate_faults, sampled
 from tests.doctor.sweep.machines import Verdict, examine, strict, user_program
 
 LAYOUTS: Final = ("8.1", "9.1")
-DEADLINE: Final = 90.0
+DEADLINE: Final = 180.0
 
 
 def main() -> int:

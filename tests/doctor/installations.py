@@ -15,7 +15,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from pyaclnn.health.checks.machine import Machine
+from pyaclnn.health.checks.machine import Machine, NodeKind
 
 from .parts import place
 
@@ -30,6 +30,7 @@ VERSIONS = {"8.1": "8.1.RC1", "8.5": "8.5.0", "9.1": "9.1.0"}
 DRIVERS = {"8.1": "25.0.rc1", "8.5": "25.5.0", "9.1": "25.5.0"}
 CHIPS = ("Ascend910B1", "Ascend910B3", "Ascend910B4", "Ascend310P3")
 NODES = ("davinci_manager", "devmm_svm", "hisi_hdc")
+MAJOR = 236
 KERNELS = "built-in/op_impl/ai_core/tbe/kernel"
 
 _SPEAKING = ("PYACLNN_", "ASCEND_", "LD_LIBRARY_PATH", "ACLNN_", "DISABLE_L2_CACHE", "KIT_")
@@ -101,8 +102,16 @@ class Fabricated:
             uid=os.getuid() + 1000,
             gids=frozenset(self.gids),
             package_version=self.python.get,
+            kind=self.kind,
             assumed=True,
         )
+
+    def kind(self, path: Path) -> NodeKind:
+        """The kind of a file; an empty one in ``/dev`` stands for a device of the driver."""
+        if path.is_file() and path.parent == self.root / "dev" and not path.read_bytes():
+            number = path.name.removeprefix("davinci")
+            return NodeKind("character device", MAJOR, int(number) if number.isdigit() else 0)
+        return NodeKind("folder" if path.is_dir() else "ordinary file")
 
     def write(self, path: str, content: str = "") -> Path:
         """Write a file of the machine, e.g. ``/etc/group``."""
@@ -205,6 +214,8 @@ def _machine(made: Fabricated, devices: int) -> None:
     names = [*NODES, *(f"davinci{number}" for number in range(devices))]
     for name in names:
         made.write(f"/dev/{name}").chmod(0o660)
+    drivers = f"  1 mem\n{MAJOR} devdrv-cdev\n"
+    made.write("/proc/devices", f"Character devices:\n{drivers}\nBlock devices:\n")
     made.write("/etc/group", f"HwHiAiUser:x:{os.getgid()}:\nroot:x:0:\n")
     made.write("/etc/passwd", f"HwHiAiUser:x:{os.getuid()}:{os.getgid()}::/:/bin/sh\n")
     made.write("/etc/os-release", 'PRETTY_NAME="A machine of the kit"\n')

@@ -45,6 +45,32 @@ def node_is_a_folder(made: Fabricated) -> None:
     node.mkdir()
 
 
+def node_is_a_file(made: Fabricated) -> None:
+    made.write("/dev/davinci0", "a file").chmod(0o660)
+
+
+def driver_unloaded(made: Fabricated) -> None:
+    made.write("/proc/devices", "Character devices:\n  1 mem\n 10 misc\n\nBlock devices:\n236 sd\n")
+
+
+def forbidden_by_cgroup(made: Fabricated) -> None:
+    made.write("/sys/fs/cgroup/devices/devices.list", "c 1:3 rwm\nc 236:1 rwm\nc *:* m\n")
+
+
+def _module(made: Fabricated, kernel: str) -> None:
+    description = f"\x7fELF\0license=GPL\0srcversion=AAAA\0vermagic={kernel} SMP mod_unload\0"
+    write(made.driver / "host/drv_pcie_host.ko", description)
+
+
+def updated_driver(made: Fabricated) -> None:
+    _module(made, "5.10.0")
+    made.write("/sys/module/drv_pcie_host/srcversion", "BBBB\n")
+
+
+def driver_of_another_kernel(made: Fabricated) -> None:
+    _module(made, "4.19.90-1")
+
+
 def no_manager(made: Fabricated) -> None:
     (made.root / "dev/davinci_manager").unlink()
 

@@ -58,6 +58,35 @@ MACHINE = [
         code=4,
     ),
     Case("a folder for a node", b.node_is_a_folder, "HW-001", "is a folder, not a device"),
+    Case(
+        "a file for a node", b.node_is_a_file, "HW-006", "davinci0 is not a device: ordinary file"
+    ),
+    Case(
+        "a node of an unloaded driver",
+        b.driver_unloaded,
+        "HW-006",
+        "no driver of this kernel has the number 236:0 of /dev/davinci0.*load the driver again",
+    ),
+    Case(
+        "a cgroup that forbids the node",
+        b.forbidden_by_cgroup,
+        "HW-006",
+        "cgroup forbid /dev/davinci0 .236:0.*--device",
+    ),
+    Case(
+        "driver updated without a reboot",
+        b.updated_driver,
+        "DRV-004",
+        "drv_pcie_host differs from .*drv_pcie_host.ko.*reboot",
+    ),
+    Case(
+        "driver built for another kernel",
+        b.driver_of_another_kernel,
+        "DRV-004",
+        "built for the kernel 4.19.90-1; this is",
+        WARN,
+        code=0,
+    ),
     Case("no davinci_manager", b.no_manager, "HW-002", "davinci_manager is missing"),
     Case(
         "container without manager",

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pyaclnn.health.checks.context import CheckContext
     from pyaclnn.health.checks.machine import Machine
 
-__all__ = ["admission", "device_nodes", "driver_root", "read_visible"]
+__all__ = ["MODULES", "admission", "device_nodes", "driver_nodes", "driver_root", "read_visible"]
 
 
 @dataclass(frozen=True)
@@ -100,6 +100,12 @@ def device_nodes(machine: Machine) -> list[Path]:
     return sorted(nodes, key=lambda path: (len(path.name), path.name))
 
 
+def driver_nodes(machine: Machine) -> list[Path]:
+    """Return the nodes of NPUs and those of the driver itself, as far as they exist."""
+    names = [name for names in _DRIVER for name in names if machine.exists(name)]
+    return [*device_nodes(machine), *map(machine.at, names)]
+
+
 def _present(context: CheckContext) -> Finding:
     machine, nodes = context.machine, device_nodes(context.machine)
     if not nodes and not context.installations:
@@ -132,9 +138,7 @@ def _companions(context: CheckContext) -> Finding:
 
 def _permitted(context: CheckContext) -> Finding:
     machine = context.machine
-    names = [name for names in _DRIVER for name in names if machine.exists(name)]
-    nodes = [*device_nodes(machine), *map(machine.at, names)]
-    refused = [node for node in nodes if not machine.may(node, "rw")]
+    refused = [node for node in driver_nodes(machine) if not machine.may(node, "rw")]
     if not refused:
         return ok("this user may open all of them")
     group = _owning_group(machine, refused[0])
@@ -184,7 +188,8 @@ def _mounts(context: CheckContext) -> Finding:
     )
 
 
-_MODULES: Final = re.compile(r"^(?:drv_|ascend_|davinci_|asdrv_)", re.MULTILINE)
+MODULES: Final = re.compile(r"^(?:drv_|ascend_|davinci_|asdrv_)", re.MULTILINE)
+"""Names of the driver's modules, at the beginnings of lines."""
 
 _OLDEST_DRIVER: Final = (
     ("8.5", "25.0"),
@@ -237,7 +242,7 @@ def _loaded(context: CheckContext) -> Finding:
     modules = context.machine.text("/proc/modules")
     if not modules:
         return skip("the kernel does not list its modules here")
-    names = [line.split()[0] for line in modules.splitlines() if _MODULES.match(line)]
+    names = [line.split()[0] for line in modules.splitlines() if MODULES.match(line)]
     if names:
         return ok(f"{len(names)} kernel modules of the driver are loaded", value("modules", names))
     return found("DRV-002.not_loaded", at_path("/proc/modules", "no drv_… module"))

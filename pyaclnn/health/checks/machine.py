@@ -17,7 +17,7 @@ import stat
 import sys
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pyaclnn.base.files import open_file
 from pyaclnn.base.folders import home_folder
@@ -26,10 +26,51 @@ from pyaclnn.base.paths import ExaminedPath
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-__all__ = ["Machine"]
+__all__ = ["Machine", "NodeKind"]
 
 _LARGEST_TEXT: Final = 1 << 20
 _CONTAINER_WORDS: Final = re.compile(r"docker|kubepods|containerd|libpod|lxc")
+
+
+class NodeKind(NamedTuple):
+    """Kind of a file, and the numbers of a device.
+
+    Attributes:
+        name: The kind, e.g. ``character device``.
+        major: The number of the driver; 0 of other files.
+        minor: The number of the device; 0 of other files.
+    """
+
+    name: str
+    major: int = 0
+    minor: int = 0
+
+    @property
+    def number(self) -> str:
+        """The numbers of a device, as ``ls -l`` has them, with a colon."""
+        return f"{self.major}:{self.minor}"
+
+    def __str__(self) -> str:
+        """Return the kind with the numbers."""
+        return f"{self.name} {self.number}"
+
+
+_KINDS: Final = {
+    stat.S_IFCHR: "character device",
+    stat.S_IFBLK: "block device",
+    stat.S_IFDIR: "folder",
+    stat.S_IFIFO: "pipe",
+    stat.S_IFSOCK: "socket",
+}
+
+
+def _kind(path: Path) -> NodeKind:
+    try:
+        status = path.stat()
+    except OSError as error:
+        return NodeKind(error.strerror or "not there")
+    name = _KINDS.get(stat.S_IFMT(status.st_mode), "ordinary file")
+    return NodeKind(name, os.major(status.st_rdev), os.minor(status.st_rdev))
 
 
 def _installed(name: str) -> str | None:
@@ -51,6 +92,7 @@ class Machine:
         uid: The id of the user.
         gids: Its group ids.
         package_version: Returns the version of an installed Python package, or None.
+        kind: Returns the kind of a file, and the numbers of a device.
         assumed: Whether ``uid`` and ``gids`` are assumed, not those of this process: then
             permissions are derived from the modes of files, without the kernel.
     """
@@ -62,6 +104,7 @@ class Machine:
     uid: int = field(default_factory=os.geteuid)
     gids: frozenset[int] = field(default_factory=lambda: frozenset({os.getegid(), *os.getgroups()}))
     package_version: Callable[[str], str | None] = _installed
+    kind: Callable[[Path], NodeKind] = _kind
     assumed: bool = False
 
     @property

@@ -35,8 +35,16 @@ TABLE = """\
 | 0                         | 0000:C1:00.0  | 0           0    / 0          3161 / 65536   |
 +===========================+===============+==============================================+
 | 7     910B3               | {health} | 93.6        {heat}          0    / 0             |
-| 0                         | 0000:42:00.0  | 0           0    / 0          3161 / 65536   |
+| 0                         | 0000:42:00.0  | 0           0    / 0          {used} / 65536  |
++===========================+===============+==============================================+
+| NPU     Chip              | Process id    | Process name             | Process memory(MB)      |
++===========================+===============+==============================================+
+| 7       0                 | 4711          | python3                  | 61000                   |
 """
+
+
+def _table(health: str = "OK           ", heat: int = 41, used: int = 3161) -> str:
+    return TABLE.format(health=health, heat=heat, used=used)
 
 
 def _row(name: str) -> Any:
@@ -86,11 +94,12 @@ def test_a_low_limit_is_named(
 @pytest.mark.parametrize(
     ("script", "status", "words"),
     [
-        (TABLE.format(health="OK           ", heat=41), Status.PASS, "2 chips, all OK"),
-        (TABLE.format(health="Critical     ", heat=41), Status.FAIL, "NPU 7.*Critical"),
-        (TABLE.format(health="General Warning", heat=41), Status.WARN, "NPU 7.*General Warning"),
-        (TABLE.format(health="OK           ", heat=-4000), Status.WARN, "-4000 °C"),
-        (TABLE.format(health="OK           ", heat=99), Status.WARN, "NPU 7.*hot: 99"),
+        (_table(), Status.PASS, "2 chips, all OK"),
+        (_table(health="Critical     "), Status.FAIL, "NPU 7.*Critical"),
+        (_table(health="General Warning"), Status.WARN, "NPU 7.*General Warning"),
+        (_table(heat=-4000), Status.WARN, "-4000 °C"),
+        (_table(heat=99), Status.WARN, "NPU 7.*hot: 99"),
+        (_table(used=65000), Status.WARN, "NPU 7.*is full: 65000 of 65536 MB"),
         ("nothing", Status.WARN, "no table"),
         (None, Status.WARN, "without an end"),
     ],
@@ -107,9 +116,27 @@ def test_the_table_of_npu_smi_is_read(
     tool.write_text(f"#!/bin/sh\n{line}\n", encoding="utf-8")
     tool.chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path))
-    finding = step_of("HW-005")(SimpleNamespace(task=SimpleNamespace(simulated=False)))  # type: ignore[arg-type]  # all it needs
+    task = SimpleNamespace(simulated=False, expected_devices=2)
+    finding = step_of("HW-005")(SimpleNamespace(task=task))  # type: ignore[arg-type]  # all it needs
     assert finding.status is status
     assert re.search(words, finding.summary), finding.summary
+    processes = [e.text for e in finding.evidence if e.label == "process on it"]
+    assert processes == (["7 0 | 4711 | python3 | 61000"] if "4711" in (script or "") else [])
+
+
+@pytest.mark.parametrize(
+    ("nodes", "status"), [(1, Status.WARN), (2, Status.PASS), (3, Status.PASS)]
+)
+def test_chips_without_a_node_are_counted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, nodes: int, status: Status
+) -> None:
+    tool = tmp_path / "npu-smi"
+    tool.write_text(f"#!/bin/sh\nprintf '%s' '{_table()}'\n", encoding="utf-8")
+    tool.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.delenv("ASCEND_RT_VISIBLE_DEVICES", raising=False)
+    task = SimpleNamespace(simulated=False, expected_devices=nodes)
+    assert step_of("HW-005")(SimpleNamespace(task=task)).status is status  # type: ignore[arg-type]  # all it needs
 
 
 def test_cann_in_the_loaders_configuration_needs_no_variable(parts: Parts, tmp_path: Path) -> None:

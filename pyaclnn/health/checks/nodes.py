@@ -32,22 +32,21 @@ _FIELD: Final = rb"(?:^|\0)%s=([^\0 ]+)"
 
 
 def _genuine(context: CheckContext) -> Finding:
-    machine, nodes = context.machine, driver_nodes(context.machine)
-    kinds = {node: machine.kind(node) for node in nodes}
+    machine, majors = context.machine, _majors(context.machine)
+    kinds = {node: machine.kind(node) for node in driver_nodes(machine)}
     seen = [context.seen(node, str(kind)) for node, kind in kinds.items()]
     for node, kind in kinds.items():
-        if kind.name != "character device":
-            return found("HW-006.no_device", *seen, node=machine.shown(node), kind=kind.name)
-    majors = _majors(machine)
-    for node, kind in kinds.items():
         outcome = ""
-        if majors and kind.major not in majors:
+        if kind.name != "character device":
+            outcome = "HW-006.no_device"
+        elif majors and kind.major not in majors:
             outcome = "HW-006.no_driver"
         elif not _admitted(machine, kind.major, kind.minor):
             outcome = "HW-006.forbidden"
         if outcome:
-            return found(outcome, *seen, node=machine.shown(node), number=kind.number)
-    return ok(f"{len(nodes)} nodes are devices of a loaded driver", *seen)
+            shown = machine.shown(node)
+            return found(outcome, *seen, node=shown, kind=kind.name, number=kind.number)
+    return ok(f"{len(kinds)} nodes are devices of a loaded driver", *seen)
 
 
 def _majors(machine: Machine) -> frozenset[int]:

@@ -73,6 +73,7 @@ if TYPE_CHECKING:  # type checkers let these names be imported from here
         backend as backend,
         select_backend as select_backend,
     )
+    from pyaclnn.capture.session import capture as capture
     from pyaclnn.facts import accuracy as accuracy
     from pyaclnn.health import doctor as doctor, fleet as fleet
     from pyaclnn.ops import *
@@ -170,6 +171,7 @@ _MODULES = {
     "accuracy": "facts.accuracy",
     "aclnn": "aclnn",
     "array_api": "calling.array_api",
+    "capture": "capture",
     "doctor": "health.doctor",
     "fleet": "health.fleet",
     "mock": "mock",

@@ -24,6 +24,7 @@ from pyaclnn.base.errors import AclError
 from pyaclnn.base.suggestions import Parser
 from pyaclnn.base.toml import fill, read_toml
 from pyaclnn.base.variable import variable_set
+from pyaclnn.capture import arguments as capture
 from pyaclnn.facts.chips import DEFAULT_SOC_NAME
 from pyaclnn.facts.releases import DEFAULT, RELEASES, VARIABLE, ReleaseError
 from pyaclnn.health import arguments as health
@@ -146,7 +147,8 @@ def parser() -> argparse.ArgumentParser:
     health.add_to(commands, "doctor", "explain", "fleet")
     add_to(commands, "env")
     health.add_to(commands, "ops", "abi")
-    add_to(commands, "tiling", "ascendc", "cache", "completion", "manual")
+    add_to(commands, "tiling", "ascendc", "capture", "trace", "replay")
+    add_to(commands, "cache", "completion", "manual")
     return parser
 
 
@@ -180,6 +182,7 @@ def _table() -> CommandTable:
         "ascendc run": ascendc.run,
         "cache": cache_command.run,
         "completion": lambda options: completion.run(parser(), options.shell),
+        **capture.ACTIONS,
         "env": _env,
         "manual": lambda _: manual.run(parser(), version("pyaclnn")),
         "mock faults": contract_command.print_faults,
@@ -196,6 +199,7 @@ def _table() -> CommandTable:
         "int": int,
         "path": Path,
         **ascendc.TYPES,
+        **capture.TYPES,
         **tiling.TYPES,
     }
     return CommandTable(table, actions.__getitem__, types)

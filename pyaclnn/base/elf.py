@@ -43,6 +43,7 @@ LARGEST: Final = 4 << 30
 """The limit of a library's size in bytes."""
 _GLOBAL_OR_WEAK: Final = {1, 2, 10}
 _VISIBLE: Final = {0, 3}
+_FUNCTIONS: Final = {2, 10}
 
 
 class ElfError(ValueError):
@@ -65,6 +66,7 @@ class SharedLibrary:
         rpath: DT_RPATH, split; searched before LD_LIBRARY_PATH unless there is a runpath.
         runpath: DT_RUNPATH, split; searched after it.
         exports: The names of the functions and data it defines for others.
+        functions: Those of the functions alone.
     """
 
     path: Path
@@ -74,6 +76,7 @@ class SharedLibrary:
     rpath: tuple[str, ...]
     runpath: tuple[str, ...]
     exports: frozenset[str]
+    functions: frozenset[str] = frozenset()
 
 
 def read_library(path: Path, *, machine: str | None = None) -> SharedLibrary:
@@ -213,6 +216,9 @@ class _Reader:
             paths(_DT_RPATH),
             paths(_DT_RUNPATH),
             frozenset(name for _, name in self.exports()),
+            frozenset(
+                name for place, name in self.exports() if self.image[place + 4] & 15 in _FUNCTIONS
+            ),
         )
 
     def _dynamic(self) -> Iterator[tuple[int, int, int]]:

@@ -34,6 +34,7 @@ _BY_HAND = (
     "timelines.c",
     "failures.c",
     "objects.c",
+    "convention.h",
     "convention.c",
     "phases.c",
     "call.c",

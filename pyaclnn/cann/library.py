@@ -169,6 +169,10 @@ class Library:
         self.path = path
         self._opened = opened
 
+    def address(self, symbol: str) -> Any:
+        """Return where a symbol of the library lies, as a ``void *``; NULL if it has none."""
+        return lib.binding_symbol(self._opened, symbol.encode())
+
     def find(self, declared: Signature) -> Callable[..., Any]:
         """Return a function that a header declares as one of an operator.
 

@@ -62,6 +62,8 @@ _SILENT: Final[Mapping[str, str]] = MappingProxyType(
     {
         "PYACLNN_CACHING": "`0` turns the pools of all streams off: memory goes back to CANN at "
         "once",
+        "PYACLNN_CAPTURE": "the trace to write; set by `pyaclnn capture`",
+        "PYACLNN_CAPTURE_OPTIONS": "what is recorded; set by `pyaclnn capture`",
         "PYACLNN_MOCK_CANN": f"the release of CANN to simulate, {_RELEASES}",
         "PYACLNN_LOG": "`calls` logs each C call that pyaclnn makes with its arguments and its "
         "answer, by Python's `logging` as `pyaclnn.calls`; on stderr if nothing else is set up",
@@ -86,9 +88,9 @@ _SILENT: Final[Mapping[str, str]] = MappingProxyType(
         "written",
         "CC": "the C compiler that builds operator packages, default `cc`",
         "CXX": "the C++ compiler that builds kernels, default `c++`",
-        "XDG_CACHE_HOME": "where compiled kernels are kept, below `pyaclnn/ascendc`, and headers "
-        "for compilers, below `pyaclnn/include`; default `~/.cache`; `pyaclnn cache` prints and "
-        "removes them",
+        "XDG_CACHE_HOME": "where compiled kernels are kept, below `pyaclnn/ascendc`, headers for "
+        "compilers, below `pyaclnn/include`, and libraries of captures, below `pyaclnn/capture`; "
+        "default `~/.cache`; `pyaclnn cache` prints and removes them",
     }
 )
 """Variables whose values are never reported."""

@@ -43,7 +43,7 @@ STOREYS = [
     {"calling"},
     {"aclnn", "ops"},
     {"ascendc", "pytest_plugin", "torch"},
-    {"health"},
+    {"capture", "health"},
     {"__init__", "cli"},
     {"__main__"},
 ]

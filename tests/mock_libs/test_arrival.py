@@ -58,7 +58,7 @@ def run(
     unused = folder / "unused.c"
     unused.write_text("".join(f"void {name}(void) {{}}\n" for name in names), encoding="utf-8")
     own = [str(ROOT / "mock_libs/api/operators" / name) for name in ("library.c", way)]
-    words = str(ROOT / "mock_libs/model/base/words.c")
+    words = str(ROOT / "mock_libs/model/base/registers.c")
     includes = [f"-I{folder}", *(f"-I{ROOT / name}" for name in FOLDERS)]
     options = ('-DOPERATORS="operators.inc"', *options)
     command = [*compiler, *FLAGS, *options, *includes, str(source), str(unused), *own, words]

@@ -8,6 +8,7 @@
 #include "phase1.h"
 #include "phase2.h"
 #include "registry.h"
+#include "words.h"
 
 void mock_operators_add(const struct mock_operators *library)
 {

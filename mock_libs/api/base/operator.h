@@ -5,7 +5,7 @@
 #include "acl/acl.h"
 #include "aclnn/acl_meta.h"
 #include "frame.h"
-#include "words.h"
+#include "registers.h"
 
 /* `kinds` has a letter for each parameter of the first phase but the last two:
  *   t, T  tensor, list of tensors    a, A  scalar, list of scalars    I, F, B  array

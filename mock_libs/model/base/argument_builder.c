@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "words.h"
+
 struct interned {
     struct interned *next;
     char text[];

@@ -2,7 +2,8 @@
 /* The arguments of an operator of a package, which come one by one. The lock is held. */
 #pragma once
 
-#include "words.h"
+#include "call.h"
+#include "registers.h"
 
 /* Parameters of a role: the highest index. */
 enum { MOCK_MAX_PARTS = 255 };

@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Actions and types of the command lines of a capture; a command is imported when it runs."""
+
+from __future__ import annotations
+
+import argparse
+import functools
+import re
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+__all__ = ["ACTIONS", "TYPES"]
+
+_UNITS: Final = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
+
+
+def _run(name: str, options: argparse.Namespace) -> int:
+    from pyaclnn.capture import commands  # noqa: PLC0415  # it needs NumPy
+
+    return int(getattr(commands, name)(options))
+
+
+def _calls(text: str) -> tuple[int, int | None]:
+    match = re.fullmatch(r"(\d*):(\d*)", text)
+    if match is None or (match[1] and match[2] and int(match[1]) >= int(match[2])):
+        message = f"{text!r} is no range of calls such as 1000:2000 or 1000:"
+        raise argparse.ArgumentTypeError(message)
+    return int(match[1] or 0), int(match[2]) if match[2] else None
+
+
+def _bytes(text: str) -> int:
+    match = re.fullmatch(r"(\d+)([KMG]?)", text)
+    if match is None or not int(match[1]):
+        raise argparse.ArgumentTypeError(f"{text!r} is no size in bytes such as 4096, 64M or 2G")
+    return int(match[1]) * _UNITS[match[2]]
+
+
+ACTIONS: Final[dict[str, Callable[[argparse.Namespace], int]]] = {
+    action: functools.partial(_run, name)
+    for action, name in (
+        ("capture", "run_captured"),
+        ("replay", "replay_trace"),
+        ("trace compare", "compare_traces"),
+        ("trace show", "show_trace"),
+        ("trace test", "write_test"),
+    )
+}
+"""The function of each command, by the ``action`` of its row."""
+TYPES: Final[dict[str, Callable[[str], Any]]] = {"bytes": _bytes, "calls": _calls}
+"""The types of options, by the ``type`` of their rows."""

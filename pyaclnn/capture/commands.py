@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The commands ``pyaclnn capture``, ``trace`` and ``replay``."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from pyaclnn.base.errors import AclError
+from pyaclnn.capture.compare import compare
+from pyaclnn.capture.example import test_of
+from pyaclnn.capture.replay import replay
+from pyaclnn.capture.session import Settings, captured
+from pyaclnn.capture.show import lines_of
+from pyaclnn.capture.trace import TraceError
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Iterable
+
+    from pyaclnn.capture.verdict import Outcome
+
+__all__ = ["compare_traces", "replay_trace", "run_captured", "show_trace", "write_test"]
+
+_DIFFERENT, _UNUSABLE, _NOT_EXECUTABLE, _NOT_FOUND = 1, 2, 126, 127
+
+
+def _complain(command: str, error: object, status: int = _UNUSABLE) -> int:
+    sys.stderr.write(f"pyaclnn {command}: {error}\n")
+    return status
+
+
+def run_captured(options: argparse.Namespace) -> int:
+    """Run a program in the place of this one, and record its calls."""
+    program = options.program[1:] if options.program[:1] == ["--"] else options.program
+    if not program:
+        options.parser.error("a program is missing after 'capture -o FILE --'")
+    if os.path.lexists(options.output):
+        return _complain("capture", f"'{options.output}' exists; name a file that does not")
+    if not options.output.absolute().parent.is_dir():
+        return _complain("capture", f"'{options.output.absolute().parent}' is no folder")
+    first, last = options.calls or (0, None)
+    settings = Settings(options.contents, options.largest, options.limit or 0, first, last,
+                        tuple(options.full))  # fmt: skip
+    environment = captured(os.environ, options.output, settings)
+    sys.stdout.flush()
+    try:
+        os.execvpe(program[0], program, environment)  # noqa: S606  # this is the purpose of the command
+    except FileNotFoundError:
+        return _complain("capture", f"there is no program '{program[0]}'", _NOT_FOUND)
+    except OSError as error:
+        message = f"'{program[0]}' cannot run: {error.strerror}"
+        return _complain("capture", message, _NOT_EXECUTABLE)
+
+
+def _print(lines: Iterable[str]) -> int:
+    for line in lines:
+        sys.stdout.write(f"{line}\n")
+    return 0
+
+
+def show_trace(options: argparse.Namespace) -> int:
+    """Print the calls of a trace."""
+    try:
+        return _print(lines_of(options.trace, operator=options.operator, failed=options.failed,
+                               as_json=options.json))  # fmt: skip
+    except (TraceError, OSError) as error:
+        return _complain("trace show", error)
+
+
+def write_test(options: argparse.Namespace) -> int:
+    """Print a test of one call."""
+    try:
+        return _print([test_of(options.trace, options.number).rstrip("\n")])
+    except (TraceError, OSError) as error:
+        return _complain("trace test", error)
+
+
+def compare_traces(options: argparse.Namespace) -> int:
+    """Compare two traces, and print where they part."""
+    try:
+        outcome = compare(options.trace, options.other, exact=options.exact)
+    except (TraceError, OSError) as error:
+        return _complain("trace compare", error)
+    return _report(outcome, options, f"{outcome.calls} calls compared")
+
+
+def replay_trace(options: argparse.Namespace) -> int:
+    """Run the calls of a trace again, and print where the answers part."""
+    try:
+        outcome = replay(options.trace, exact=options.exact, fail_early=options.fail_early)
+    except (TraceError, AclError, OSError) as error:
+        return _complain("replay", error)
+    return _report(outcome, options, f"{outcome.calls} calls replayed on {outcome.backend}")
+
+
+def _report(outcome: Outcome, options: argparse.Namespace, counted: str) -> int:
+    texts = {
+        options.json: lambda: msgspec.json.format(msgspec.json.encode(outcome)).decode(),
+        options.junit: outcome.junit,
+        options.report: outcome.table,
+    }
+    for path, text in texts.items():
+        if path is not None:
+            path.write_text(f"{text()}\n", "utf-8")
+    sys.stdout.write(f"{outcome.text(counted)}\n")
+    return _DIFFERENT if outcome.divergences else 0

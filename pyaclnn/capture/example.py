@@ -1,0 +1,282 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A recorded call as a test that needs no trace: contents cut down to what shows the difference.
+
+Only parts of the recorded contents are used, never other values, so that the recorded results stay
+those of the machine. A part is taken if the element that differs most keeps the value that this
+machine computes for it.
+"""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+import numpy as np
+
+from pyaclnn.base.errors import AclError
+from pyaclnn.calling.by_name import op
+from pyaclnn.calling.empty import Empty
+from pyaclnn.capture.contents import AFTER, BEFORE, ContentsOf
+from pyaclnn.capture.tensors import Descriptors
+from pyaclnn.capture.trace import Call, TraceError, read_trace
+from pyaclnn.facts.accuracy import judge
+from pyaclnn.runtime.dtypes import numpy_dtype
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from pyaclnn.capture.tensors import Launch
+
+__all__ = ["test_of"]
+
+_PHASE_1: Final = "GetWorkspaceSize"
+_LISTED: Final = 8
+"""The most elements that are written as numbers; more are written as bytes."""
+
+
+class _Example(NamedTuple):
+    """A call as Python makes it: its name, its arguments, what it writes, and what came out."""
+
+    name: str
+    arguments: dict[str, Any]
+    written: tuple[str, ...]
+    results: dict[str, Any]
+    status: int
+
+
+def test_of(path: Path, number: int) -> str:
+    """Return the source of a test of one call.
+
+    Args:
+        path: The trace of one process, with contents in full.
+        number: The number of the call, of either phase of an operator.
+
+    Raises:
+        TraceError: It has no such call, no operator is called by it, or the contents are missing.
+    """
+    with ContentsOf(path) as contents:
+        example = _example(path, number, contents)
+    if example.status == 0:
+        example = _shrink(example)
+    return _source(example, number)
+
+
+def _example(path: Path, number: int, contents: ContentsOf) -> _Example:
+    descriptors = Descriptors()
+    wanted: int | None = None
+    launch: Launch | None = None
+    for call in read_trace(path):
+        if not isinstance(call, Call):
+            continue
+        descriptors.learn(call)
+        if call.number == number and call.name.endswith(_PHASE_1):
+            launch = descriptors.launched(call)
+            if call.failed:
+                return _of_launch(launch, descriptors, {}, {}, call.status)
+            wanted = call.handle("executor")
+        is_second = "executor" in call.arguments and call.letters["executor"] == "h"
+        if is_second and (call.number == number or call.handle("executor") == wanted):
+            launch = descriptors.launch(call.handle("executor"))
+            if launch is not None and launch.name == call.name:
+                before, after = (
+                    {(c.parameter, c.element): c.data for c in contents.take(call.number, phase)}
+                    for phase in (BEFORE, AFTER)
+                )
+                return _of_launch(launch, descriptors, before, after, call.status)
+        elif call.number == number and not call.name.endswith(_PHASE_1):
+            raise TraceError(f"call {number} is {call.name}, which calls no operator")
+    raise TraceError(f"{path.name} has no call {number} of an operator")
+
+
+def _of_launch(
+    launch: Launch,
+    descriptors: Descriptors,
+    before: dict[tuple[int, int], bytes | None],
+    after: dict[tuple[int, int], bytes | None],
+    status: int,
+) -> _Example:
+    call = launch.call
+    arguments: dict[str, Any] = {}
+    results: dict[str, Any] = {}
+    written = []
+    for place, (name, value) in enumerate(call.arguments.items()):
+        letter = call.letters[name]
+        if name in {"workspaceSize", "executor"}:
+            continue
+        if letter[0] not in "tT":
+            arguments[name] = _value(letter[0], value, descriptors)
+            continue
+        operands = [o for o in launch.operands if o.parameter == place]
+        arrays: list[Any] = []
+        for operand in operands:
+            dtype, shape = operand.tensor.dtype, operand.tensor.shape
+            if dtype is None:
+                code = operand.tensor.acl_type
+                raise TraceError(f"{name} has the aclDataType {code}, which NumPy does not know")
+            key = (place, operand.element)
+            if letter[1:2] == ">" or (status and before.get(key) is None):
+                arrays.append(Empty(shape, dtype) if letter[1:2] == ">" else np.zeros(shape, dtype))
+            elif before.get(key) is None and operand.tensor.span:
+                raise TraceError(f"the contents of {name} were not recorded in full; capture with "
+                                 f"--contents full, or --full {launch.name}")  # fmt: skip
+            else:
+                arrays.append(np.frombuffer(before.get(key) or b"", dtype).reshape(shape))
+            if after.get(key) is not None and letter[0] == "t":
+                results[name] = np.frombuffer(after[key] or b"", dtype).reshape(shape)
+        if letter[1:2] in {">", "="} and operands:
+            written.append(name)
+        arguments[name] = arrays if letter[0] == "T" else arrays[0] if arrays else None
+    return _Example(launch.name, arguments, tuple(written), results, status)
+
+
+def _value(letter: str, value: Any, descriptors: Descriptors) -> Any:
+    """Return an argument that is no tensor as Python gives it."""
+    if letter in "aAIFB":
+        made = descriptors.arrays.get(value)
+        return None if made is None else _elements(letter, made, descriptors)
+    if letter == "y":
+        return str(numpy_dtype(value))
+    return bool(value) if letter == "b" else value
+
+
+def _elements(letter: str, made: Call, descriptors: Descriptors) -> Any:
+    """Return a scalar, or the elements of an array or a list of scalars."""
+    elements = made.arguments["value"]
+    if letter == "a" and isinstance(elements, bytes):
+        return np.frombuffer(elements, numpy_dtype(made.handle("dataType")))[0].item()
+    if letter == "A" and isinstance(elements, tuple):
+        return [_value("a", handle, descriptors) for handle in elements]
+    if isinstance(elements, bytes):
+        return np.frombuffer(elements, np.float32 if letter == "F" else np.bool_).tolist()
+    return list(elements) if isinstance(elements, tuple) else None
+
+
+def _run(example: _Example) -> dict[str, Any] | int:
+    """Return what this machine answers: the written arrays by name, or the status."""
+    given = {
+        name: value.copy() if isinstance(value, np.ndarray) else value
+        for name, value in example.arguments.items()
+        if value is not None
+    }
+    try:
+        found = op(example.name)(**given)
+    except AclError as error:
+        return error.code or -1
+    results = found if isinstance(found, tuple) else (found,)
+    return dict(zip(example.written, results, strict=False))
+
+
+def _differs(name: str, example: _Example, here: dict[str, Any]) -> tuple[int, ...] | None:
+    recorded = example.results[name]
+    if recorded.tobytes() == np.ascontiguousarray(here[name]).tobytes() or not recorded.size:
+        return None
+    verdict = judge(here[name], recorded)
+    return None if verdict.passed else verdict.worst
+
+
+def _shrink(example: _Example) -> _Example:
+    here = _run(example)
+    if isinstance(here, int):
+        return example
+    there = [name for name in example.results if name in here and example.results[name].size]
+    if not there:
+        return example
+    worst = [(name, _differs(name, example, here)) for name in there]
+    name, place = next((w for w in worst if w[1] is not None), (there[0], None))
+    element = place or (0,) * example.results[name].ndim
+    value = np.ascontiguousarray(here[name][element]).tobytes()
+    axis = 0
+    while axis < example.results[name].ndim:
+        size = example.results[name].shape[axis]
+        width = 1
+        while width < size:
+            first = min(element[axis], size - width)
+            smaller = _part(example, size, first, width)
+            moved = (*element[:axis], element[axis] - first, *element[axis + 1 :])
+            answer = None if smaller is None else _run(smaller)
+            if (
+                smaller is not None
+                and isinstance(answer, dict)
+                and smaller.results[name][moved] == example.results[name][element]
+                and np.ascontiguousarray(answer[name][moved]).tobytes() == value
+                and (place is None) == (_differs(name, smaller, answer) is None)
+            ):
+                example, element = smaller, moved
+                break
+            width *= 2
+        axis += 1
+    return example
+
+
+def _part(example: _Example, size: int, first: int, width: int) -> _Example | None:
+    """Take a part of every axis of one size; None if a tensor has two of them."""
+
+    def cut(value: Any) -> Any:
+        if isinstance(value, list):
+            return [width if isinstance(n, int) and n == size else cut(n) for n in value]
+        if isinstance(value, Empty):
+            shape = tuple(width if n == size else n for n in value.shape)
+            return Empty(shape, value.dtype)
+        if not isinstance(value, np.ndarray):
+            return value
+        places = tuple(
+            slice(first, first + width) if n == size else slice(None) for n in value.shape
+        )
+        return np.ascontiguousarray(value[places])
+
+    arrays = [v for v in (*example.arguments.values(), *example.results.values())
+              if isinstance(v, (np.ndarray, Empty))]  # fmt: skip
+    if any(tuple(array.shape).count(size) > 1 for array in arrays):
+        return None
+    arguments = {name: cut(value) for name, value in example.arguments.items()}
+    results = {name: cut(value) for name, value in example.results.items()}
+    return example._replace(arguments=arguments, results=results)
+
+
+def _source(example: _Example, number: int) -> str:
+    snake = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", example.name).lower()
+    given = {name: value for name, value in example.arguments.items() if value is not None}
+    lines = [f"{name} = {_text(value)}" for name, value in given.items()]
+    call = f'pyaclnn.op("{example.name}")({", ".join(f"{name}={name}" for name in given)})'
+    if example.status:
+        body = [*lines, "with pytest.raises(pyaclnn.AclError) as error:", f"    {call}",
+                f"assert error.value.code == {example.status}"]  # fmt: skip
+    else:
+        names = ", ".join(f"found_{name}" for name in example.written)
+        body = [*lines, f"{names} = {call}"]
+        for name, value in example.results.items():
+            body += [f"recorded = {_text(value)}",
+                     f"verdict = accuracy.judge(found_{name}, recorded)",
+                     "assert verdict.passed, verdict"]  # fmt: skip
+    text = "\n".join(body)
+    imports = ["import ml_dtypes"] * ("ml_dtypes." in text) + ["import numpy as np"]
+    imports += ["import pytest"] * ("pytest." in text) + ["", "import pyaclnn"]
+    used = [name for name in ("Empty", "accuracy") if f"{name}(" in text or f"{name}." in text]
+    imports += [f"from pyaclnn import {', '.join(used)}"] if used else []
+    head = f'"""{example.name}, as call {number} of a captured program."""'
+    test = f"def test_{snake}_of_call_{number}() -> None:\n{textwrap.indent(text, '    ')}"
+    return "\n".join([head, "", *imports, "", "", test, ""])
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, list) and any(isinstance(v, (np.ndarray, Empty)) for v in value):
+        return f"[{', '.join(map(_text, value))}]"
+    if isinstance(value, Empty):
+        return f"Empty({tuple(value.shape)!r}, {_dtype(np.dtype(value.dtype))})"
+    if not isinstance(value, np.ndarray):
+        return repr(value)
+    dtype = _dtype(value.dtype)
+    special = value.dtype.kind not in "biu" and not np.all(np.isfinite(value.astype(np.float64)))
+    if value.size <= _LISTED and not special and value.dtype.kind in "fbiu":
+        return f"np.array({value.tolist()!r}, {dtype})"
+    shape = f".reshape({', '.join(map(str, value.shape))})" if value.ndim != 1 else ""
+    wrapped = textwrap.wrap(value.tobytes().hex(), 80)
+    digits = "\n    ".join(f'"{line}"' for line in wrapped)
+    inside = digits if len(wrapped) <= 1 else f"\n    {digits}\n"
+    return f"np.frombuffer(bytes.fromhex({inside}), {dtype}){shape}.copy()"
+
+
+def _dtype(dtype: np.dtype[Any]) -> str:
+    name = dtype.name
+    return f"np.{'bool_' if name == 'bool' else name}" if hasattr(np, name) else f"ml_dtypes.{name}"

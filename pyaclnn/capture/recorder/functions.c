@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The table of functions, and the real function behind each. */
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "recorder.h"
+
+/* Read by entry.S: an entry is 16 bytes. */
+struct target {
+    void *address;
+    uint64_t calls;
+};
+struct target *capture_targets;
+
+static struct capture_function *functions;
+static uint32_t function_count;
+static pthread_mutex_t loading = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
+
+static char *contents_of(const char *path)
+{
+    FILE *file = fopen(path, "re");
+    char *text = NULL;
+    size_t size = 0;
+    if (file == NULL || getdelim(&text, &size, '\0', file) < 0) {
+        fprintf(stderr, "pyaclnn capture: cannot read %s\n", path);
+        _Exit(127); /* no call could reach its function */
+    }
+    fclose(file);
+    return text;
+}
+
+/* The lines: name, tab, specification of the parameters or "-", tab, letter of the result. */
+static void load(const char *path)
+{
+    char *text = contents_of(path); /* stays */
+    uint32_t lines = 0;
+    for (const char *at = text; (at = strchr(at, '\n')) != NULL; at++) {
+        lines++;
+    }
+    struct capture_function *made = calloc(lines, sizeof *made);
+    capture_targets = calloc(lines, sizeof *capture_targets);
+    if (made == NULL || capture_targets == NULL) {
+        _Exit(127);
+    }
+    char *line = text;
+    for (uint32_t i = 0; i < lines; i++) {
+        char *end = strchr(line, '\n'), *spec = strchr(line, '\t');
+        *end = *spec++ = '\0';
+        char *result = strchr(spec, '\t');
+        *result++ = '\0';
+        made[i].name = line;
+        made[i].spec = spec;
+        made[i].result = *result;
+        made[i].creates = strchr(result, '+') != NULL;
+        made[i].destroys = strchr(result, '-') != NULL;
+        made[i].hook = (uint8_t)(strchr(result, '#') == NULL ? 0 : atoi(strchr(result, '#') + 1));
+        line = end + 1;
+    }
+    function_count = lines;
+    functions = made;
+}
+
+/* Called when a front is loaded, or before: find the functions behind its names. */
+void capture_front(const struct capture_description *front)
+{
+    const char *table = (const char *)front + front->table;
+    const char *real = (const char *)front + front->real;
+    const uint32_t end = front->first + front->count;
+    pthread_mutex_lock(&loading);
+    if (functions == NULL) {
+        load(table);
+    }
+    void *library = dlopen(real, RTLD_LAZY | RTLD_NOLOAD);
+    if (library == NULL) {
+        library = dlopen(real, RTLD_LAZY);
+    }
+    for (uint32_t i = front->first; library != NULL && i < end && i < function_count; i++) {
+        capture_targets[i].address = dlsym(library, functions[i].name);
+    }
+    pthread_mutex_unlock(&loading);
+}
+
+void *capture_target(uint32_t number)
+{
+    return capture_targets[number].address;
+}
+
+/* Return a real function, or NULL. */
+void *capture_real(const char *name)
+{
+    for (uint32_t i = 0; i < function_count; i++) {
+        if (capture_targets[i].address != NULL && strcmp(functions[i].name, name) == 0) {
+            return capture_targets[i].address;
+        }
+    }
+    return NULL;
+}
+
+/* The next unknown function that was called, from a number on, or the end of the table. */
+uint32_t capture_unknown(uint32_t from, const char **name, uint64_t *calls)
+{
+    while (from < function_count && capture_targets[from].calls == 0) {
+        from++;
+    }
+    if (from < function_count) {
+        *name = functions[from].name;
+        *calls = capture_targets[from].calls;
+        return from + 1;
+    }
+    return 0;
+}
+
+/* A parameter is LETTER[MARK][SIZE][,OTHER]:NAME, and they are separated by spaces. */
+static void parse(struct capture_function *function)
+{
+    size_t integers = 0, vectors = 0, count = 0;
+    for (const char *at = function->spec; *at != '\0' && count < CAPTURE_MOST; count++) {
+        struct capture_parameter *parameter = &function->parameters[count];
+        const char letter = *at++;
+        parameter->letter = letter;
+        parameter->read = *at != '>';
+        parameter->written = *at == '>' || *at == '=';
+        at += parameter->written;
+        char *end;
+        parameter->size = (uint16_t)strtoul(at, &end, 10);
+        parameter->other = (uint8_t)(*end == ',' ? strtoul(end + 1, &end, 10) : 0);
+        function->kinds[count] = letter;
+        *(letter == 'd' || letter == 'f' ? &vectors : &integers) += 1;
+        at = strchr(end, ' ');
+        if (at == NULL) {
+            count++;
+            break;
+        }
+        at++;
+    }
+    function->count = (uint8_t)count;
+    function->stack = (uint8_t)((integers > MOCK_INTEGERS ? integers - MOCK_INTEGERS : 0) +
+                                (vectors > MOCK_VECTORS ? vectors - MOCK_VECTORS : 0));
+    __atomic_store_n(&function->parsed, true, __ATOMIC_RELEASE);
+}
+
+struct capture_function *capture_function(uint32_t number)
+{
+    struct capture_function *function = &functions[number];
+    if (!__atomic_load_n(&function->parsed, __ATOMIC_ACQUIRE)) {
+        pthread_mutex_lock(&loading);
+        if (!function->parsed) {
+            parse(function);
+        }
+        pthread_mutex_unlock(&loading);
+    }
+    return function;
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Tensors, lists of them, and the tensors of an operator between its phases. */
+#pragma once
+
+#include "recorder.h"
+
+enum { CAPTURE_DIMENSIONS = 8 };
+
+struct capture_tensor {
+    uint64_t handle;
+    uint8_t *data;
+    int64_t dimensions[CAPTURE_DIMENSIONS], strides[CAPTURE_DIMENSIONS], offset;
+    uint32_t rank, element_size; /* 0: of a kind that is not copied */
+};
+
+/* The tensors of an operator between its phases, or of a list. */
+struct capture_operands {
+    bool repeatable;
+    const struct capture_function *function;
+    uint32_t count, capacity;
+    struct capture_operand {
+        struct capture_tensor tensor;
+        uint8_t parameter;
+        uint32_t element;
+        bool read, written;
+    } list[];
+};
+
+void capture_create_tensor(const union mock_word *words, uint64_t handle);
+void capture_create_list(const union mock_word *words, uint64_t handle);
+void capture_note_operands(const struct capture_function *function, const union mock_word *words);
+void capture_set_address(const union mock_word *words);
+struct capture_operands *capture_operands_of(uint64_t executor);
+/* Forget a tensor, a list with its tensors, or an executor. */
+void capture_destroy(uint64_t handle);

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The recorder behind CANN's names: its functions, its file, and the contents of tensors. */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "registers.h"
+
+enum { CAPTURE_MOST = 64, CAPTURE_CONTENTS_NONE = 0, CAPTURE_CONTENTS_HASH, CAPTURE_CONTENTS_FULL };
+
+/* A parameter, by its letter in the table of functions, which trace_format.md describes. */
+struct capture_parameter {
+    char letter;
+    bool read, written;
+    uint8_t other; /* the parameter that counts the elements, or is the type */
+    uint16_t size; /* of an element, or of the structure, in bytes */
+};
+
+/* What the recorder does at a function besides recording it. */
+enum capture_hook {
+    CAPTURE_NO_HOOK,
+    CAPTURE_PHASE_1,
+    CAPTURE_PHASE_2,
+    CAPTURE_CREATE_TENSOR,
+    CAPTURE_CREATE_LIST,
+    CAPTURE_DESTROY,
+    CAPTURE_REPEATABLE,
+    CAPTURE_ADDRESS,
+    CAPTURE_COPY,
+    CAPTURE_COLLECTIVE,
+    CAPTURE_SYNCHRONIZE,
+    CAPTURE_DRAIN,
+    CAPTURE_GRAPH_BEGIN,
+    CAPTURE_GRAPH_END,
+    CAPTURE_MESSAGE,
+};
+
+struct capture_function {
+    const char *name, *spec;
+    char result; /* i: a status, p: an address or number, v: nothing, s: a text */
+    bool parsed, defined, creates, destroys;
+    uint8_t hook, count, stack;
+    char kinds[CAPTURE_MOST + 1];
+    struct capture_parameter parameters[CAPTURE_MOST];
+};
+
+/* Bytes that grow. */
+struct capture_bytes {
+    uint8_t *data;
+    size_t length, capacity;
+};
+
+struct capture_settings {
+    int contents;           /* of all operators */
+    uint64_t largest;       /* the most bytes of one tensor in full */
+    uint64_t limit;         /* of the file, before it is rotated; 0: none */
+    uint64_t first, last;   /* the calls that are recorded */
+    char full[1024];        /* names of operators in full, each between commas */
+};
+extern struct capture_settings capture_settings;
+
+#define CAPTURE_EXPORT __attribute__((visibility("default")))
+
+/* functions.c */
+/* The description of a front, in its file; paths lie so many bytes behind its beginning. */
+struct capture_description {
+    int64_t table, real;
+    uint32_t first, count;
+};
+CAPTURE_EXPORT void capture_front(const struct capture_description *front);
+CAPTURE_EXPORT uint32_t capture_unknown(uint32_t from, const char **name, uint64_t *calls);
+struct capture_function *capture_function(uint32_t number);
+void *capture_target(uint32_t number);
+void *capture_real(const char *name);
+
+/* bytes.c */
+void capture_room(struct capture_bytes *to, size_t more);
+void capture_put(struct capture_bytes *to, const void *data, size_t length);
+void capture_number(struct capture_bytes *to, uint64_t value);
+void capture_signed(struct capture_bytes *to, int64_t value);
+void capture_text(struct capture_bytes *to, const char *text);
+CAPTURE_EXPORT uint64_t capture_hash(const void *data, size_t length);
+uint32_t capture_type_size(int32_t type);
+
+/* file.c */
+CAPTURE_EXPORT int capture_begin(const char *path, const char *options);
+CAPTURE_EXPORT void capture_end(void);
+bool capture_active(void);
+uint64_t capture_next_call(void);
+bool capture_wanted(uint64_t call);
+void capture_write(struct capture_bytes *record, struct capture_function *of, uint32_t number,
+                   bool flush);
+void capture_keep(uint64_t key, const struct capture_bytes *record, uint32_t number);
+void capture_forget(uint64_t key);
+bool capture_keeping(void);
+
+/* contents.c */
+void capture_before(const struct capture_function *function, uint64_t call,
+                    const union mock_word *words);
+void capture_after(const struct capture_function *function, uint64_t call,
+                   const union mock_word *words, uint64_t result);
+void capture_drain_all(void);

@@ -1,0 +1,232 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Capture of this process, or of a program: the libraries in front of CANN, and the environment."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import hashlib
+import os
+import platform
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
+
+from pyaclnn.base.elf import ElfError, read_library
+from pyaclnn.base.errors import BackendNotFoundError, InvalidArgumentError
+from pyaclnn.base.folders import cache_folder, home_folder, make_private
+from pyaclnn.cann import raw
+from pyaclnn.cann.discovery import RUNTIME, installation_roots, library_sets, loader_folders
+from pyaclnn.cann.library import loaded_backend, open_library, select_backend
+from pyaclnn.cann.packaged import packaged_file
+from pyaclnn.cann.search import VARIABLE
+from pyaclnn.cann.simulator import environment, libdir
+from pyaclnn.capture.front import Front, write_front
+from pyaclnn.capture.functions import known
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+__all__ = ["CONTENTS", "Settings", "capture", "captured", "content_hash", "fronts_of",
+           "recorder"]  # fmt: skip
+
+CONTENTS: Final = ("none", "hash", "full")
+"""The policies of contents, in the recorder's order."""
+_PATTERNS: Final = ("libascendcl", "libacl_rt", "libacl_mdl", "libacl_op_*", "libnnopbase",
+                    "libopapi*", "libaclnn_*", "libhccl")  # fmt: skip
+_TABLE: Final = "functions"
+
+
+class Settings(NamedTuple):
+    """Settings of a capture.
+
+    Attributes:
+        contents: ``none``, ``hash`` or ``full``: contents of inputs and results that are recorded.
+        largest: The most bytes of one tensor that are recorded in full.
+        limit: The most bytes of the trace, whose oldest half is dropped beyond it; 0 for no limit.
+        first: The number of the first recorded call.
+        last: That behind the last one, or None.
+        full: C names of operators whose contents are recorded in full.
+    """
+
+    contents: str = "hash"
+    largest: int = 16 << 20
+    limit: int = 0
+    first: int = 0
+    last: int | None = None
+    full: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        """Return them as the recorder reads them."""
+        values = self._asdict() | {"contents": CONTENTS.index(self.contents)}
+        values["full"] = ",".join(self.full)
+        given = {name: value for name, value in values.items() if value not in {None, ""}}
+        return "".join(f"{name}={value};" for name, value in given.items())
+
+
+def recorder() -> Path:
+    """Return the recorder's library."""
+    return Path(packaged_file("capture/lib/libpyaclnn_capture.so"))
+
+
+def fronts_of(real: Path) -> Path:
+    """Return the folder of libraries in front of those of a folder; it is kept in a cache.
+
+    Args:
+        real: The folder of CANN's libraries, or of the simulated NPU's.
+
+    Raises:
+        BackendNotFoundError: There are none, or they cannot be read.
+        OSError: The folder cannot be made.
+    """
+    files = sorted({path for name in _PATTERNS for path in real.glob(f"{name}.so")})
+    code = [Path(__file__).with_name(name) for name in ("front.py", "functions.py", "roles.tsv")]
+    state = [(str(path), path.stat().st_size, path.stat().st_mtime_ns)
+             for path in (*files, *code, recorder())]  # fmt: skip
+    digest = hashlib.sha256(repr(state).encode()).hexdigest()[:16]
+    root = cache_folder("capture")
+    make_private(root)
+    folder = root / digest
+    if not (folder / _TABLE).is_file():
+        _write_fronts(files, folder)
+    return folder
+
+
+def _write_fronts(files: list[Path], folder: Path) -> None:
+    lines: list[str] = []
+    table, machine = folder / _TABLE, platform.machine()
+    folder.mkdir(mode=0o700, exist_ok=True)
+    for path in files:
+        try:
+            found = read_library(path, machine=machine)
+        except (ElfError, OSError) as error:
+            message = f"{path} cannot be captured: {error}"
+            raise BackendNotFoundError(message, attempts=[(str(path), str(error))]) from error
+        # The simulated NPU's own are no part of CANN.
+        names = sorted(n for n in found.functions if not n.startswith(("mock_", "pyaclnn_")))
+        own = list(known(names))
+        unknown = frozenset(line.partition("\t")[0] for line in own if line.endswith("\t-\tx"))
+        front = Front(found.soname or path.name, str(path), str(recorder()), str(table), len(lines),
+                      names, unknown, machine)  # fmt: skip
+        _place(folder / path.name, write_front(front))
+        lines += own
+    _place(table, "".join(f"{line}\n" for line in lines).encode())  # last: it marks a whole folder
+
+
+def _place(path: Path, data: bytes) -> None:
+    fresh = path.with_name(f"{path.name}.{os.getpid()}")
+    fresh.write_bytes(data)
+    fresh.replace(path)
+
+
+def _real_folder(choice: str, variables: Mapping[str, str]) -> Path:
+    """Return the folder of the libraries that a choice of a backend names; nothing is loaded."""
+    if choice == "mock":
+        return libdir()
+    if choice == "cann":
+        roots = installation_roots(variables, home_folder(), Path(sys.prefix))
+        found = [each.directory for root in roots for each in library_sets(root)]
+        found += loader_folders(variables)
+    else:
+        found = [each.directory for each in library_sets(Path(choice).expanduser(), flat=True)]
+    for folder in found:
+        if any((folder / name).is_file() for name in RUNTIME):
+            return folder
+    hint = (
+        f"Hint: source CANN's set_env.sh, or set {VARIABLE}=mock to capture on the simulated NPU."
+    )
+    looked = (f"  {folder}" for folder in found)
+    lines = ["No libraries to capture were found. Looked at:", *looked, hint]
+    attempts = [(str(folder), "has no runtime library") for folder in found]
+    raise BackendNotFoundError("\n".join(lines), attempts=attempts)
+
+
+def captured(base: Mapping[str, str], trace: Path, settings: Settings) -> dict[str, str]:
+    """Return the environment in which a program is captured.
+
+    Args:
+        base: The environment to start from, which may choose the backend.
+        trace: The file to write; other processes of the program write beside it.
+        settings: What is recorded.
+
+    Raises:
+        BackendNotFoundError: There is nothing to capture.
+    """
+    choice = base.get(VARIABLE) or "cann"
+    real = _real_folder(choice, base)
+    folder = fronts_of(real)
+    variables = environment(base) if choice == "mock" else dict(base)
+    # CANN's own folder behind it: libraries that no function is captured of.
+    path = [str(folder), str(real), *filter(None, [variables.get("LD_LIBRARY_PATH")])]
+    return {
+        **variables,
+        "LD_LIBRARY_PATH": ":".join(dict.fromkeys(path)),
+        VARIABLE: str(folder),
+        "PYACLNN_CAPTURE": str(trace.absolute()),
+        "PYACLNN_CAPTURE_OPTIONS": str(settings),
+    }
+
+
+@contextlib.contextmanager
+def capture(path: str | os.PathLike[str], *, contents: str = "hash") -> Iterator[None]:
+    """Record the CANN calls of this process in a file.
+
+    The first capture has to begin before the first call that needs a device: CANN's libraries are
+    then loaded behind those that record. Later ones may begin at any time.
+
+    Args:
+        path: The file, which must not exist.
+        contents: ``none``, ``hash`` or ``full``: what is recorded of inputs and results.
+
+    Raises:
+        InvalidArgumentError: The contents are no policy, or CANN is loaded already, without these
+            libraries.
+        FileExistsError: The file exists.
+
+    Examples:
+        >>> with pyaclnn.capture("run.trace", contents="full"):  # doctest: +SKIP
+        ...     y = pyaclnn.ops.rms_norm(x, weight)
+    """
+    if contents not in CONTENTS:
+        expected = "'none', 'hash' or 'full'"
+        raise InvalidArgumentError.of("capture", "contents", repr(contents), expected)
+    if os.path.lexists(path):
+        raise FileExistsError(f"{os.fspath(path)!r} exists; name a file that does not")
+    opened = _recorder_behind_backend()
+    begin: Any = raw.ffi.cast("int(*)(const char *, const char *)", opened[0])
+    trace = os.fsencode(os.path.abspath(path))  # noqa: PTH100
+    if begin(trace, str(Settings(contents=contents)).encode()):
+        raise InvalidArgumentError.of("capture", "path", repr(os.fspath(path)), "one at a time",
+                                      "end the capture that has begun")  # fmt: skip
+    try:
+        yield
+    finally:
+        end: Any = raw.ffi.cast("void(*)(void)", opened[1])
+        end()
+
+
+def _recorder_behind_backend() -> tuple[Any, Any]:
+    """Return where the recorder's functions begin and end a capture, with the fronts loaded."""
+    found = loaded_backend()
+    if found is None:
+        real = _real_folder(os.environ.get(VARIABLE) or "cann", os.environ)
+        if not (real / _TABLE).is_file():
+            found = select_backend(fronts_of(real))
+    if found is not None and not (found.directory / _TABLE).is_file():
+        raise InvalidArgumentError.of(
+            "capture", "path", "given", "given before the first call that needs a device",
+            f"{found.directory} is loaded already; begin earlier, or run 'pyaclnn capture'",
+        )  # fmt: skip
+    library = open_library(recorder())
+    return library.address("capture_begin"), library.address("capture_end")
+
+
+def content_hash(data: bytes) -> int:
+    """Return the hash of contents, as the recorder computes it."""
+    return int(_hash()(raw.ffi.from_buffer(data), len(data)))
+
+
+@functools.cache
+def _hash() -> Callable[..., int]:
+    address = open_library(recorder()).address("capture_hash")
+    return cast("Callable[..., int]", raw.ffi.cast("uint64_t(*)(const void *, size_t)", address))

@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Text of a trace: its calls, operators, streams and memory."""
+
+from __future__ import annotations
+
+import json
+import signal
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+from pyaclnn.cann.status import meaning
+from pyaclnn.capture.tensors import Descriptors
+from pyaclnn.capture.trace import Call, Contents, Ended, Unrecorded, read_trace
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from pyaclnn.capture.trace import Value
+
+__all__ = ["lines_of"]
+
+_PHASE_1 = "GetWorkspaceSize"
+
+
+def lines_of(
+    path: Path, *, operator: str | None = None, failed: bool = False, as_json: bool = False
+) -> Iterator[str]:
+    """Yield a line for each call, and the totals.
+
+    Args:
+        path: The trace of one process.
+        operator: The C name of an operator, whose calls alone are listed.
+        failed: Whether failed calls alone are listed.
+        as_json: Whether each line is JSON.
+    """
+    totals = _Totals()
+    descriptors = Descriptors()
+    for record in read_trace(path):
+        totals.add(record)
+        if not isinstance(record, Call):
+            continue
+        descriptors.learn(record)
+        wanted = operator is None or record.name.removesuffix(_PHASE_1) == operator
+        if wanted and (record.failed or not failed):
+            yield json.dumps(_as_json(record)) if as_json else _line(record, descriptors)
+    if as_json:
+        yield json.dumps(totals.as_json())
+    else:
+        yield from totals.lines()
+
+
+def _as_json(call: Call) -> dict[str, Any]:
+    row = call._asdict()
+    del row["letters"]
+    row["arguments"] = {k: _plain(v) for k, v in call.arguments.items()}
+    return row
+
+
+def _plain(value: Value) -> Any:
+    return value.hex() if isinstance(value, bytes) else value
+
+
+def _line(call: Call, descriptors: Descriptors) -> str:
+    tensors = {}
+    if call.name.endswith(_PHASE_1):
+        tensors = {o.name: o.tensor for o in descriptors.launched(call).operands}
+    words = []
+    for name, value in call.arguments.items():
+        tensor = tensors.get(name)
+        if tensor is not None:
+            words.append(f"{name}={tensor.dtype or tensor.acl_type}{list(tensor.shape)}")
+        else:
+            words.append(f"{name}={_shown(value, call.letters[name])}")
+    answer = f"{call.status} {meaning(call.status).name}" if call.failed else f"{call.result!s}"
+    text = f"{call.number:>7} t{call.thread} {call.name}({', '.join(words)}) = {answer}"
+    return text + (f"\n        {call.message.strip()}" if call.message else "")
+
+
+def _shown(value: Value, letter: str) -> str:
+    if isinstance(value, bytes):
+        if letter[0] in "oS" and len(value) <= 8:  # noqa: PLR2004  # a number
+            number = int.from_bytes(value, "little")
+            return f"0x{number:x}" if letter.startswith("o>") or letter[0] == "S" else str(number)
+        return f"{len(value)} bytes"
+    if value is None:
+        return "NULL"
+    if letter[0] in "htTaAIFB" and isinstance(value, int):
+        return f"0x{value:x}" if value else "NULL"
+    return str(list(value)) if isinstance(value, tuple) else repr(value)
+
+
+class _Totals:
+    def __init__(self) -> None:
+        self.calls: Counter[str] = Counter()
+        self.failed: Counter[str] = Counter()
+        self.unrecorded: Counter[str] = Counter()
+        self.streams: Counter[int] = Counter()
+        self.threads: set[int] = set()
+        self.sizes: dict[int, int] = {}
+        self.bytes = self.most = 0
+        self.contents = 0
+        self.signal = 0
+
+    def add(self, record: object) -> None:
+        if isinstance(record, Call):
+            self.calls[record.name] += 1
+            self.failed[record.name] += record.failed
+            self.threads.add(record.thread)
+            if "stream" in record.arguments and record.letters["stream"] == "h":
+                self.streams[record.handle("stream")] += 1
+            self._memory(record)
+        elif isinstance(record, Contents):
+            self.contents += 1
+        elif isinstance(record, Unrecorded):
+            self.unrecorded[record.name] += record.calls
+        elif isinstance(record, Ended):
+            self.signal = record.signal
+
+    def _memory(self, call: Call) -> None:
+        if call.failed:
+            return
+        if call.name.startswith("aclrtMalloc") and "devPtr" in call.arguments:
+            size = call.handle("size")
+            self.sizes[call.handle("devPtr")] = size
+            self.bytes += size
+            self.most = max(self.most, self.bytes)
+        elif call.name.startswith("aclrtFree") and "devPtr" in call.arguments:
+            self.bytes -= self.sizes.pop(call.handle("devPtr"), 0)
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "calls": dict(self.calls),
+            "failed": {name: n for name, n in self.failed.items() if n},
+            "unrecorded": dict(self.unrecorded),
+            "streams": len(self.streams),
+            "threads": len(self.threads),
+            "most_device_memory": self.most,
+            "contents": self.contents,
+            "signal": self.signal,
+        }
+
+    def lines(self) -> Iterator[str]:
+        operators = {n: c for n, c in self.calls.items() if f"{n}{_PHASE_1}" in self.calls}
+        yield (
+            f"{self.calls.total()} calls of {len(self.calls)} functions, "
+            f"{self.failed.total()} failed, in {len(self.threads)} threads and "
+            f"{len(self.streams)} streams; "
+            f"{self.contents} contents; at most {self.most} bytes of device memory"
+        )
+        if operators:
+            counts = sorted(operators.items(), key=lambda item: (-item[1], item[0]))
+            yield "operators: " + ", ".join(f"{name} {count}" for name, count in counts)
+        if self.unrecorded:
+            counted = (f"{name} {count}" for name, count in sorted(self.unrecorded.items()))
+            yield "not recorded: " + ", ".join(counted)
+        if self.signal:
+            yield f"ended by {signal.Signals(self.signal).name}"

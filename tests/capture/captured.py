@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Programs that are captured on the simulated NPU, and the commands run on their traces."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+__all__ = ["PROGRAM", "WRONG_KERNEL", "capture", "pyaclnn"]
+
+PROGRAM = """
+import numpy as np
+import pyaclnn
+from pyaclnn import aclnn
+x = np.arange(24, dtype=np.float32).reshape(4, 6)
+for scale in (0.5, 2.0):
+    y = aclnn.muls(x, np.float32(scale))
+    y = aclnn.add(y, np.ones(6, np.float32), alpha=1.0)
+    pyaclnn.ops.rms_norm(y, np.ones(6, np.float32))
+try:
+    aclnn.add(x, np.ones(5, np.float32), alpha=1.0, out=pyaclnn.Empty((4, 6), x.dtype))
+except pyaclnn.AclError:
+    pass
+"""
+WRONG_KERNEL = """
+import numpy as np
+from pyaclnn import mock
+
+@mock.operator("aclnnMuls")
+def muls(self, other):
+    result = self * other
+    result[..., 3] += 1
+    return result
+"""
+
+
+def pyaclnn(*arguments: str | Path, **variables: str) -> subprocess.CompletedProcess[str]:
+    """Run the command on the simulated NPU."""
+    environment = {**os.environ, "PYACLNN_BACKEND": "mock", **variables}
+    command = [sys.executable, "-m", "pyaclnn", *map(str, arguments)]
+    return subprocess.run(
+        command, env=environment, capture_output=True, text=True, timeout=300, check=False
+    )
+
+
+def capture(trace: Path, program: str, *options: str, **variables: str) -> Path:
+    """Capture a program of Python; it must succeed."""
+    python = ("--", sys.executable, "-c", program)
+    done = pyaclnn("capture", "-o", trace, *options, *python, **variables)
+    assert done.returncode == 0, done.stderr
+    return trace

@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A captured program replays without a difference, and a wrong answer is found where it is."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import zlib
+from collections import Counter
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+from pyaclnn.capture.trace import Call, Contents, Process, TraceError, read_trace
+
+from .captured import PROGRAM, WRONG_KERNEL, capture, pyaclnn
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@pytest.fixture(scope="module")
+def trace(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return capture(tmp_path_factory.mktemp("trace") / "run.trace", PROGRAM, "--contents", "full")
+
+
+def calls(trace: Path) -> list[Call]:
+    return [record for record in read_trace(trace) if isinstance(record, Call)]
+
+
+def test_every_call_is_there_with_its_arguments_and_its_answer(trace: Path) -> None:
+    found = calls(trace)
+    assert [call.number for call in found] == list(range(len(found)))
+    counts = Counter(call.name for call in found)
+    assert (counts["aclnnMuls"], counts["aclnnAdd"], counts["aclnnRmsNorm"]) == (2, 2, 2)
+    assert counts["aclrtMalloc"] == counts["aclrtFree"]
+    created = next(call for call in found if call.name == "aclCreateTensor")
+    assert created.numbers("viewDims") == (4, 6)
+    assert created.arguments["dataType"] == 0
+
+
+def test_a_failure_has_its_status_and_message(trace: Path) -> None:
+    failed = [call for call in calls(trace) if call.failed and call.name.startswith("aclnnAdd")]
+    assert [call.result for call in failed] == [161002]
+    assert "shape" in (failed[0].message or "").lower()
+
+
+def test_contents_are_those_of_the_program(trace: Path) -> None:
+    by_call = {call.number: call.name for call in calls(trace)}
+    found = [r for r in read_trace(trace) if isinstance(r, Contents) and r.phase == 1]
+    first = next(c for c in found if by_call[c.call] == "aclnnMuls")
+    assert first.data == (np.arange(24, dtype=np.float32) * np.float32(0.5)).tobytes()
+
+
+def test_neither_the_environment_nor_a_path_is_in_the_file(trace: Path) -> None:
+    data, at, text = trace.read_bytes(), 16, b""
+    while at < len(data):
+        stored = int.from_bytes(data[at + 12 : at + 16], "little")
+        block = data[at + 20 : at + 20 + stored]
+        text += zlib.decompress(block) if data[at : at + 4] == b"BLKz" else block
+        at += 20 + stored
+    for secret in (os.environ["PATH"], str(trace.parent), sys.executable):
+        assert secret.encode() not in text
+
+
+def test_the_same_machine_gives_the_same_answers(trace: Path, tmp_path: Path) -> None:
+    files = {name: tmp_path / name for name in ("json", "junit", "report")}
+    options = [word for name, path in files.items() for word in (f"--{name}", str(path))]
+    done = pyaclnn("replay", trace, "--exact", *options)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "no divergence" in done.stdout
+    assert json.loads(files["json"].read_text())["judged"] == {
+        "aclnnMuls": 2, "aclnnAdd": 2, "aclnnRmsNorm": 4
+    }  # fmt: skip
+    assert 'tests="3" failures="0"' in files["junit"].read_text()
+    assert "| aclnnRmsNorm | 4 | 0 | 0 |" in files["report"].read_text()
+
+
+def test_a_wrong_kernel_is_found_at_its_element_and_becomes_a_test(
+    trace: Path, tmp_path: Path
+) -> None:
+    kernel = tmp_path / "kernel.py"
+    kernel.write_text(WRONG_KERNEL)
+    done = pyaclnn("replay", trace, PYACLNN_MOCK_OPERATORS=str(kernel))
+    assert done.returncode == 1
+    found = [line for line in done.stdout.splitlines() if line.startswith("call ")]
+    number = next(call.number for call in calls(trace) if call.name == "aclnnMuls")
+    assert len(found) == 2  # what follows from it is no difference of its own
+    assert found[0].startswith(f"call {number} aclnnMuls out[0, 3]: result: recorded 1.5, here 2.5")
+
+    made = pyaclnn("trace", "test", trace, str(number), PYACLNN_MOCK_OPERATORS=str(kernel))
+    assert made.returncode == 0, made.stderr
+    assert len(made.stdout.splitlines()) <= 25
+    assert "np.array([[0.0, 1.0, 2.0, 3.0, 4.0, 5.0]], np.float32)" in made.stdout
+    test = tmp_path / "test_bug.py"
+    test.write_text(made.stdout)
+    run = [sys.executable, "-m", "pytest", "-q", "-n0", "-p", "no:cacheprovider", "-W", "ignore",
+           str(test)]  # fmt: skip
+    right = {**os.environ, "PYACLNN_BACKEND": "mock"}
+    wrong = {**right, "PYACLNN_MOCK_OPERATORS": str(kernel)}
+    results = [
+        subprocess.run(run, env=env, cwd=tmp_path, capture_output=True, check=False).returncode
+        for env in (right, wrong)
+    ]
+    assert results == [0, 1]
+
+
+def test_the_show_command_lists_the_calls(trace: Path) -> None:
+    done = pyaclnn("trace", "show", trace, "--operator", "aclnnMuls")
+    assert done.returncode == 0
+    assert "aclnnMulsGetWorkspaceSize(self=float32[4, 6]" in done.stdout
+    assert "operators: aclnnAdd 2, aclnnMuls 2, aclnnRmsNorm 2" in done.stdout
+    failed = pyaclnn("trace", "show", trace, "--failed", "--json").stdout.splitlines()
+    rows = [json.loads(line) for line in failed]
+    assert [row["name"] for row in rows[:-1] if row["name"].startswith("aclnnAdd")] == [
+        "aclnnAddGetWorkspaceSize"
+    ]
+    assert rows[-1]["failed"]["aclnnAddGetWorkspaceSize"] == 1
+
+
+def test_a_trace_that_is_cut_anywhere_is_readable_up_to_its_last_whole_block(
+    trace: Path, tmp_path: Path
+) -> None:
+    data, whole = trace.read_bytes(), list(read_trace(trace))
+    assert isinstance(whole[0], Process)
+    cut = tmp_path / "cut.trace"
+    for length in range(16, len(data), max(1, len(data) // 150)):
+        cut.write_bytes(data[:length])
+        found = list(read_trace(cut))
+        assert found == whole[: len(found)]
+
+
+def test_a_damaged_block_is_named(trace: Path, tmp_path: Path) -> None:
+    data = bytearray(trace.read_bytes())
+    data[60] ^= 1
+    damaged = tmp_path / "damaged.trace"
+    damaged.write_bytes(data)
+    with pytest.raises(TraceError, match="the block at byte 16 is damaged"):
+        list(read_trace(damaged))
+    done = pyaclnn("trace", "show", damaged)
+    assert (done.returncode, done.stdout) == (2, "")
+
+
+def test_another_file_is_no_trace(tmp_path: Path) -> None:
+    other = tmp_path / "other"
+    other.write_text("text of another kind")
+    with pytest.raises(TraceError, match="is no trace of this version"):
+        list(read_trace(other))
+
+
+def test_a_file_that_exists_is_not_overwritten(trace: Path) -> None:
+    done = pyaclnn("capture", "-o", trace, "--", "true")
+    assert done.returncode == 2
+    assert "exists; name a file that does not" in done.stderr

@@ -64,6 +64,8 @@ CHOICES = sorted(
 """Variables with a few values that the Python side reads."""
 FREE = {
     "PYACLNN_BACKEND": "a folder may have any name",
+    "PYACLNN_CAPTURE": "so may a trace",
+    "PYACLNN_CAPTURE_OPTIONS": "written by the command, which checks them",
     "PYACLNN_MOCK_OPERATORS": "so may files",
     "PYACLNN_MOCK_PYTHON": "so may a program",
     "PYACLNN_MOCK_FAULTS": "checked by its own grammar",

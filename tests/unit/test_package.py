@@ -19,6 +19,7 @@ MODULES = {
     "accuracy": "facts.accuracy",
     "aclnn": "aclnn",
     "array_api": "calling.array_api",
+    "capture": "capture",
     "doctor": "health.doctor",
     "fleet": "health.fleet",
     "mock": "mock",

@@ -62,11 +62,11 @@ enum number {
 __attribute__((constructor)) static void add(void)
 {
     const char *place = (const char *)&texts;
-    for (size_t i = 0; i < COUNT; i++) {
-        functions[i].status = *place == 's';
-        functions[i].nothing = *place == '-' ? -1 : 0;
-        functions[i].refuses = true;
-        functions[i].name = place + 1;
+    for (struct mock_function *each = functions; each != functions + COUNT; each++) {
+        each->status = *place == 's';
+        each->nothing = *place == '-' ? -1 : 0;
+        each->refuses = true;
+        each->name = place + 1;
         place += strlen(place) + 1;
     }
     mock_functions_register(functions, COUNT, NULL);

@@ -76,7 +76,7 @@ acltdtChannelHandle *acltdtCreateChannelWithCapacity(uint32_t deviceId, const ch
 static void empty(acltdtChannelHandle *channel)
 {
     while (channel->count > 0) {
-        acltdtDestroyDataset(channel->waiting[--channel->count]);
+        mock_dataset_free(channel->waiting[--channel->count]);
     }
     mock_signal_progress();
 }
@@ -159,7 +159,7 @@ aclError acltdtSendTensor(const acltdtChannelHandle *handle, const acltdtDataset
         channel->waiting[channel->count++] = copy;
         mock_signal_progress();
     } else if (copy != NULL) {
-        acltdtDestroyDataset(copy);
+        mock_dataset_free(copy);
     }
     return status;
 }
@@ -167,14 +167,16 @@ aclError acltdtSendTensor(const acltdtChannelHandle *handle, const acltdtDataset
 aclError acltdtReceiveTensor(const acltdtChannelHandle *handle, acltdtDataset *dataset,
                              int32_t timeout)
 {
-    if (acltdtGetDatasetSize(dataset) > 0) {
+    if (dataset->count > 0) {
         return mock_fail(ACL_ERROR_INVALID_PARAM, "the dataset has %zu tensors; it must be empty",
-                         acltdtGetDatasetSize(dataset));
+                         dataset->count);
     }
     aclError status;
     acltdtChannelHandle *channel = wait_for(handle, false, timeout, &status);
     if (channel != NULL) {
-        mock_dataset_receive(dataset, channel->waiting[0]);
+        free(dataset->items);
+        *dataset = *channel->waiting[0];
+        free(channel->waiting[0]);
         memmove(channel->waiting, channel->waiting + 1,
                 --channel->count * sizeof *channel->waiting);
         mock_signal_progress();

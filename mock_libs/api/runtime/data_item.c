@@ -11,37 +11,7 @@
 
 enum { MOST_DIMS = 128 };
 
-struct acltdtDataItem {
-    acltdtTensorType type;
-    aclDataType data_type;
-    void *data; /* the program's, or behind `dims` in an item that was received */
-    size_t size, dim_count;
-    int64_t dims[];
-};
-
-struct acltdtDataset {
-    acltdtDataItem **items;
-    size_t count;
-    bool received; /* its items are its own */
-};
-
 /* ---- tensors --------------------------------------------------------------------------------- */
-
-static acltdtDataItem *new_item(acltdtTensorType type, const int64_t *dims, size_t dim_count,
-                                aclDataType data_type, size_t extra)
-{
-    const size_t bytes = dim_count * sizeof *dims;
-    acltdtDataItem *item = calloc(1, sizeof *item + bytes + extra);
-    if (item != NULL) {
-        item->type = type;
-        item->data_type = data_type;
-        item->dim_count = dim_count;
-        if (bytes > 0) {
-            memcpy(item->dims, dims, bytes);
-        }
-    }
-    return item;
-}
 
 acltdtDataItem *acltdtCreateDataItem(acltdtTensorType tdtType, const int64_t *dims, size_t dimNum,
                                      aclDataType dataType, void *data, size_t size)
@@ -53,7 +23,7 @@ acltdtDataItem *acltdtCreateDataItem(acltdtTensorType tdtType, const int64_t *di
                   (const void *)dims, dimNum, MOST_DIMS);
         return NULL;
     }
-    acltdtDataItem *item = new_item(tdtType, dims, dimNum, dataType, 0);
+    acltdtDataItem *item = mock_data_item_new(tdtType, dims, dimNum, dataType, 0);
     if (item != NULL) {
         item->data = data;
         item->size = size;
@@ -123,28 +93,13 @@ acltdtDataset *acltdtCreateDataset(void)
 
 aclError acltdtDestroyDataset(acltdtDataset *dataset)
 {
-    for (size_t i = 0; dataset->received && i < dataset->count; i++) {
-        free(dataset->items[i]);
-    }
-    free(dataset->items);
-    free(dataset);
+    mock_dataset_free(dataset);
     return ACL_SUCCESS;
 }
 
 static bool on_device(const acltdtDataItem *item)
 {
     return mock_alias(item->data) != item->data;
-}
-
-static aclError append(acltdtDataset *dataset, acltdtDataItem *item)
-{
-    void *grown = realloc(dataset->items, (dataset->count + 1) * sizeof item);
-    if (grown == NULL) {
-        return mock_fail(ACL_ERROR_BAD_ALLOC, "no host memory for a list of tensors");
-    }
-    dataset->items = grown;
-    dataset->items[dataset->count++] = item;
-    return ACL_SUCCESS;
 }
 
 aclError acltdtAddDataItem(acltdtDataset *dataset, acltdtDataItem *dataItem)
@@ -156,7 +111,7 @@ aclError acltdtAddDataItem(acltdtDataset *dataset, acltdtDataItem *dataItem)
         return mock_fail(ACL_ERROR_INVALID_PARAM,
                          "a list has tensors of the host or of a device, not of both");
     }
-    return append(dataset, dataItem);
+    return mock_dataset_add(dataset, dataItem);
 }
 
 acltdtDataItem *acltdtGetDataItem(const acltdtDataset *dataset, size_t index)
@@ -173,52 +128,4 @@ size_t acltdtGetDatasetSize(const acltdtDataset *dataset)
 const char *acltdtGetDatasetName(const acltdtDataset *dataset)
 {
     return dataset == NULL ? NULL : "";
-}
-
-/* ---- copies of them -------------------------------------------------------------------------- */
-
-static acltdtDataItem *copy_of(const acltdtDataItem *item)
-{
-    const void *data = item->size == 0 ? NULL : mock_live_alias(item->data, item->size);
-    if (item->size > 0 && data == NULL) {
-        return NULL;
-    }
-    acltdtDataItem *copy = new_item(item->type, item->dims, item->dim_count, item->data_type,
-                                    item->size);
-    if (copy != NULL && item->size > 0) {
-        copy->size = item->size;
-        copy->data = copy->dims + item->dim_count;
-        memcpy(copy->data, data, item->size);
-    }
-    return copy;
-}
-
-acltdtDataset *mock_dataset_copy(const acltdtDataset *from, aclError *status)
-{
-    acltdtDataset *copy = acltdtCreateDataset();
-    *status = copy == NULL ? mock_fail(ACL_ERROR_BAD_ALLOC, "no host memory for tensors")
-                           : ACL_SUCCESS;
-    for (size_t i = 0; *status == ACL_SUCCESS && i < from->count; i++) {
-        acltdtDataItem *item = copy_of(from->items[i]);
-        *status = item != NULL ? append(copy, item)
-                               : mock_fail(ACL_ERROR_INVALID_PARAM,
-                                           "tensor %zu: no live memory at %p, or none to copy its "
-                                           "%zu bytes to",
-                                           i, from->items[i]->data, from->items[i]->size);
-    }
-    if (copy != NULL) {
-        copy->received = true;
-        if (*status != ACL_SUCCESS) {
-            acltdtDestroyDataset(copy);
-            copy = NULL;
-        }
-    }
-    return copy;
-}
-
-void mock_dataset_receive(acltdtDataset *to, acltdtDataset *copy)
-{
-    free(to->items);
-    *to = *copy;
-    free(copy);
 }

@@ -51,7 +51,7 @@ static void report_free(const void *address)
 static aclError release(void *address)
 {
     const struct block *block = mock_pinned_find(address);
-    if (block == NULL || block->offset != (uint64_t)(uintptr_t)address) {
+    if (block == NULL || block->offset != (uint64_t)(uintptr_t)address || block->physical) {
         report_free(address);
         return mock_fail(ACL_ERROR_RT_PARAM_INVALID,
                          "%p is not live memory from aclrtMallocHost%s", address,

@@ -217,7 +217,9 @@ void mock_space_import_end(struct reservation *space)
     struct mapping *mapping = (struct mapping *)space->mappings.root;
     struct physical *physical = mapping->physical;
     mock_space_unmap(space, mapping);
-    mock_import_end(physical);
+    if (physical->source != 0) {
+        mock_import_end(physical);
+    }
     mock_physical_free(physical, false);
     mock_space_release(space);
 }

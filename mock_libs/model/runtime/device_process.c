@@ -25,6 +25,7 @@
 #include "mode.h"
 #include "python_path.h"
 #include "python_process.h"
+#include "registered_memory.h"
 #include "release.h"
 #include "remedy.h"
 #include "rlimit.h"
@@ -285,6 +286,7 @@ static void release(struct device *device)
         mock_lock_disable_polling();
     }
     mock_channel_close(&device->channel);
+    mock_registered_close(device);
     mock_space_close(device);
     close_open(device->memory_fd);
     close_open(device->lifeline);

@@ -49,17 +49,52 @@ const struct block *mock_pinned_find(const void *address)
     return find(address);
 }
 
-void mock_pinned_free(const void *address)
+/* Forget the block that starts at an address; false: there is none. */
+static bool drop(const void *address)
 {
     struct block *block = find(address);
     if (block == NULL || block->offset != (uint64_t)(uintptr_t)address) {
-        return;
+        return false;
     }
     mock_blocks_remove(&pinned, block);
     block->history.destroyed = mock_origin_current();
     freed[freed_count++ % FREED] = *block;
-    free((void *)(uintptr_t)block->offset);
     free(block);
+    return true;
+}
+
+void mock_pinned_free(const void *address)
+{
+    if (drop(address)) {
+        free((void *)(uintptr_t)address);
+    }
+}
+
+bool mock_pinned_register(const void *address, uint64_t bytes)
+{
+    struct block *block = calloc(1, sizeof *block);
+    if (block == NULL) {
+        return false;
+    }
+    *block = (struct block){.offset = (uint64_t)(uintptr_t)address,
+                            .size = bytes,
+                            .requested = bytes,
+                            .physical = true,
+                            .history = {.created = mock_origin_current()}};
+    mock_blocks_add(&pinned, block);
+    return true;
+}
+
+void mock_pinned_unregister(const void *address)
+{
+    drop(address);
+}
+
+bool mock_pinned_meets(const void *address, uint64_t bytes)
+{
+    const uint64_t start = (uint64_t)(uintptr_t)address;
+    const struct block *block = mock_blocks_find(&pinned, start + bytes - 1);
+    return block != NULL && block->offset + block->size > start;
 }
 
 const struct block *mock_pinned_freed(const void *address)

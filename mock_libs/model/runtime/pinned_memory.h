@@ -15,3 +15,8 @@ const struct block *mock_pinned_freed(const void *address);
 /* Return whether a range lies in the requested part of one block. */
 bool mock_host_is_pinned(const void *address, uint64_t bytes);
 void mock_pinned_visit(void (*visit)(struct block *block, void *data), void *data);
+/* Record memory of the program as pinned; false: no host memory. And the end of that. */
+bool mock_pinned_register(const void *address, uint64_t bytes);
+void mock_pinned_unregister(const void *address);
+/* Return whether a range meets a block. */
+bool mock_pinned_meets(const void *address, uint64_t bytes);

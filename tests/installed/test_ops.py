@@ -118,7 +118,7 @@ def test_of_every_chip_the_kernel_is_named(root: Path, capsys: pytest.CaptureFix
         ("aclnnAdd", "a kernel of its own"),
         ("aclnnLayerNorm", "a kernel of its own"),
         ("aclnnErfinv", f"with {KERNELS}=torch, {CAUTION}"),
-        ("aclnnFlatQuant", "no kernel; pyaclnn.mock.operator gives it one"),
+        ("aclnnFlatQuantV3", "no kernel; pyaclnn.mock.operator gives it one"),
     ],
 )
 def test_what_the_simulated_npu_has_of_it_is_told(

@@ -44,7 +44,12 @@ WORDS: Final = {
     "uint64": "u64",
     "bool": "bool",
     "complex64": "c64",
+    "float8_e4m3fn": "e4m3",
+    "float8_e8m0fnu": "e8m0",
 }
+
+NARROW: Final = {"f16", "e4m3", "e8m0"}
+"""Words of floats that PyTorch computes in float32."""
 
 
 def steps(*dims: int, seed: int = 1) -> NDArray[Any]:
@@ -138,7 +143,7 @@ def tensors(torch: Any, value: Any) -> Any:
         return [tensors(torch, item) for item in value]
     if isinstance(value, np.ndarray) and value.dtype == ml_dtypes.bfloat16:
         return torch.from_numpy(value.astype(np.float32)).bfloat16()
-    if isinstance(value, np.ndarray) and value.dtype == np.float16:
+    if isinstance(value, np.ndarray) and WORDS[value.dtype.name] in NARROW:
         value = value.astype(np.float32)
     return torch.from_numpy(value.copy()) if isinstance(value, np.ndarray) else value
 
@@ -146,8 +151,8 @@ def tensors(torch: Any, value: Any) -> Any:
 def arrays(value: Any) -> Any:
     if isinstance(value, (list, tuple)):
         return [arrays(item) for item in value]
-    if value is None:
-        return None
+    if value is None or isinstance(value, np.ndarray):
+        return value
     if value.dtype == import_module("torch").bfloat16:
         numbers: NDArray[Any] = value.detach().float().numpy()
         return numbers.astype(ml_dtypes.bfloat16)
@@ -165,7 +170,9 @@ def plain(value: Any) -> Any:
         value = value.astype(np.float32)
     if value.dtype.kind == "c":
         return {word: value.astype(str).tolist()}
-    numbers = value if value.dtype.kind != "f" else shortened(value)
+    if word in NARROW:
+        value = value.astype(np.float32)
+    numbers = value if value.dtype.kind != "f" or word == "e8m0" else shortened(value)
     return {word: numbers.tolist()}
 
 

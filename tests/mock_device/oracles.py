@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import ml_dtypes
 import torch
 import torch.nn.functional
 
@@ -163,3 +164,52 @@ def fours(x: Any) -> Any:
     """The inverse of `eights`."""
     numbers = x.unsqueeze(-1) >> 4 * torch.arange(8, dtype=torch.int32) & 15
     return ((numbers ^ 8) - 8).flatten(-2)
+
+
+def shared(x: Any, axis: int = -1) -> tuple[Any, Any]:
+    """Blocks of 32 elements as float8 with a scale each, which come in pairs."""
+    moved = torch.movedim(x, axis, -1)
+    number = -(-moved.shape[-1] // 32)
+    padded = F.pad(moved, (0, 32 * number - moved.shape[-1])).unflatten(-1, (number, 32))
+    power = torch.floor(torch.log2(padded.abs().amax(-1, True))) - 8
+    y = (padded / 2**power).to(torch.float8_e4m3fn).float().flatten(-2)[..., : moved.shape[-1]]
+    scales = F.pad(power[..., 0], (0, number % 2), value=-127).unflatten(-1, (-1, 2))
+    made = torch.movedim(y, -1, axis).numpy().astype(ml_dtypes.float8_e4m3fn)
+    bits = (torch.movedim(scales, -2, axis % x.ndim) + 127).to(torch.uint8).numpy()
+    return made, bits.view(ml_dtypes.float8_e8m0fnu)
+
+
+def roi_align(
+    x: Any, images: Any, boxes: Any, size: tuple[int, int], scale: float, sampling: int, half: bool
+) -> Any:
+    """Means of bilinear samples in the bins of boxes."""
+    found = []
+    for image, box in zip(images.tolist(), boxes, strict=True):
+        left, top, right, bottom = (box * scale - half / 2).tolist()
+        sides = [(top, bottom - top), (left, right - left)]
+        places = [
+            first
+            + (torch.arange(bins * sampling) + 0.5)
+            * (side if half else max(side, 1))
+            / (bins * sampling)
+            for (first, side), bins in zip(sides, size, strict=True)
+        ]
+        inside = [(p >= -1) & (p <= n) for p, n in zip(places, x.shape[2:], strict=True)]
+        rows, columns = (2 * p / (n - 1) - 1 for p, n in zip(places, x.shape[2:], strict=True))
+        grid = torch.stack(torch.meshgrid(columns, rows, indexing="xy"), -1)[None].to(x.dtype)
+        sampled = F.grid_sample(
+            x[int(image)][None], grid, padding_mode="border", align_corners=True
+        )
+        found.append(F.avg_pool2d(sampled * (inside[0][:, None] & inside[1]), sampling)[0])
+    return torch.stack(found)
+
+
+def deformable(value: Any, location: Any, weight: Any) -> Any:
+    """Attention to samples of a map of 2 by 3 and one of 2 by 2, for one batch of two heads."""
+    maps = []
+    for level, (first, last, width) in enumerate(((0, 6, 3), (6, 10, 2))):
+        image = value[0, first:last].movedim(0, -1).unflatten(-1, (2, width))
+        grid = 2 * location[0, :, :, level].transpose(0, 1) - 1
+        maps.append(F.grid_sample(image, grid, align_corners=False))
+    samples = torch.stack(maps, -2).flatten(-2) * weight[0].transpose(0, 1).flatten(2)[:, None]
+    return samples.sum(-1).flatten(0, 1).T[None]

@@ -25,7 +25,6 @@ GROUPED = {
 }
 
 Arrays = dict[str, Any]
-Truth = "Callable[[list[Arrays], int], Any]"
 
 
 def f(*shape: int, rank: int = 0, seed: int = 1) -> Any:

@@ -45,6 +45,7 @@ VECTORS = [json.loads(line) for line in LINES]
 NAMES = [f"{i}-{vector['operator']}" for i, vector in enumerate(VECTORS)]
 TOLERANCE = {"f32": 3e-6, "f16": 1e-3, "bf16": 8e-3, "c64": 3e-6}
 CODES = {word: int(DATA_TYPES[kind.acl.removeprefix("ACL_")]) for word, kind in TYPES.items()}
+CODES |= {"e4m3": DATA_TYPES["FLOAT8_E4M3FN"], "e8m0": DATA_TYPES["FLOAT8_E8M0"]}
 
 
 def is_tensor(value: Any) -> bool:

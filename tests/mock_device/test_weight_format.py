@@ -36,3 +36,24 @@ def test_a_product_with_a_weight_in_blocks_is_that_of_its_matrix(bench: Bench) -
     call: dict[str, Value] = {"self": given, "mat2": stored, "out": out, "cubeMathType": 0}
     bench.launch("aclnnMatmulWeightNz", call)
     assert bench.get(out).tolist() == (x @ weight).tolist()
+
+
+def test_a_matrix_is_written_in_blocks_and_read_again(bench: Bench) -> None:
+    matrix = (np.arange(ROWS * COLUMNS) % 23 - 11).reshape(ROWS, COLUMNS)
+    given = bench.put(matrix, DATA_TYPES["FLOAT16"])
+    placed = bench.empty(3, 2, BLOCK, BLOCK, data_type=1)
+    stored = replace(
+        placed,
+        format=FORMATS["FRACTAL_NZ"],
+        dims=(ROWS, COLUMNS),
+        strides=(COLUMNS, 1),
+        storage_dims=(3, 2, BLOCK, BLOCK),
+    )
+    bench.launch("aclnnNpuFormatCast", {"srcTensor": given, "dstTensor": stored})
+    blocks = bench.get(placed)
+    for i, j in ((0, 0), (17, 3), (2, 18), (19, 39)):
+        assert blocks[j // BLOCK, i // BLOCK, i % BLOCK, j % BLOCK] == matrix[i, j]
+    assert not blocks[2, :, :, 8:].any()  # what is behind the matrix is 0
+    back = bench.empty(ROWS, COLUMNS, data_type=1)
+    bench.launch("aclnnNpuFormatCast", {"srcTensor": stored, "dstTensor": back})
+    assert bench.get(back).tolist() == matrix.tolist()

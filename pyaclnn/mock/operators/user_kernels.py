@@ -141,6 +141,10 @@ def _run(call: KernelCall, given: Given, memory: DeviceMemory, note: str) -> Sha
         if is_paired(tensor):
             memory.view(name, bytes_of(tensor))[...] = paired(array)
             continue
+        if _is_fractal(tensor):
+            blocks = memory.dense(name, replace(tensor, dims=tensor.storage_dims))
+            blocks[...] = relaid(array, "ND", "FRACTAL_NZ", blocks)
+            continue
         target = memory.view(name, tensor)
         if array.shape != tensor.dims and name.split("[")[0] not in signature.read:
             poison_output(target, [array])
@@ -152,10 +156,15 @@ def _run(call: KernelCall, given: Given, memory: DeviceMemory, note: str) -> Sha
     return [(tensor, array.shape) for _, tensor, array in written if array.shape != tensor.dims]
 
 
+def _is_fractal(tensor: Tensor) -> bool:
+    """Report whether the storage of a tensor is FRACTAL_NZ, and its dimensions are of matrices."""
+    stored = len(tensor.storage_dims) == tensor.rank + 2 and tensor.contiguous
+    return stored and format_name(tensor.format) == "FRACTAL_NZ"
+
+
 def _matrices(memory: DeviceMemory, name: str, tensor: Tensor) -> NDArray[Any]:
     """Return the array of a tensor; of one whose storage is FRACTAL_NZ, its matrices row by row."""
-    stored = len(tensor.storage_dims) == tensor.rank + 2 and tensor.contiguous
-    if not stored or format_name(tensor.format) != "FRACTAL_NZ":
+    if not _is_fractal(tensor):
         found: NDArray[Any] = memory.view(name, tensor).view()
         return found
     blocks = memory.dense(name, replace(tensor, dims=tensor.storage_dims))

@@ -16,6 +16,9 @@ __all__ = [
     "cached_rotation",
     "combined",
     "expert_order",
+    "expert_range_back",
+    "expert_range_combined",
+    "expert_range_combined_back",
     "group_ends",
     "grouped_product",
     "like",
@@ -116,3 +119,48 @@ def grouped_product(
     whole = np.concatenate(made)
     rest = len(results[0]) - len(whole)
     return [np.pad(whole, [(0, rest), (0, 0)])]
+
+
+def _places(places: Array, limits: Sequence[int] | None, count: int) -> tuple[Array, Array]:
+    """The row of each place in a range of rows, and whether there is one."""
+    first, last = limits or (0, len(places))
+    inside = (places >= first) & (places < min(last, first + count))
+    return np.where(inside, places - first, 0), inside
+
+
+def expert_range_combined(
+    tokens: Array, places: Array, weights: Array, chosen: int, limits: Sequence[int] | None
+) -> Array:
+    """Tokens from their places in a range of rows, weighted and summed for each row of a result."""
+    at, inside = _places(places, limits, len(tokens))
+    shares = inside * (1 if weights is None else weights.reshape(-1))
+    return (tokens[at] * shares[:, None]).reshape(-1, chosen, tokens.shape[-1]).sum(1)
+
+
+def expert_range_combined_back(
+    gradient: Array,
+    places: Array,
+    tokens: Array,
+    weights: Array,
+    chosen: int,
+    limits: Sequence[int] | None,
+) -> tuple[Array, Array]:
+    """The gradients of `expert_range_combined` by its tokens and by its weights."""
+    first, last = limits or (0, len(places))
+    at, inside = _places(places, limits, last - first)
+    spread = np.repeat(gradient, chosen, 0)
+    made = np.zeros((last - first, gradient.shape[1]), gradient.dtype)
+    shares = inside * (1 if weights is None else weights.reshape(-1))
+    np.add.at(made, at, spread * shares[:, None])
+    if weights is None:
+        return made, None
+    return made, ((tokens[at] * spread).sum(1) * inside).reshape(weights.shape)
+
+
+def expert_range_back(
+    gradient: Array, weights: Array, places: Array, chosen: int, limits: Sequence[int] | None
+) -> tuple[Array, Array]:
+    """The gradients of rows of a range by their tokens, and of their weights."""
+    at, inside = _places(places, limits, len(gradient))
+    by_token = expert_range_combined(gradient, places, None, chosen, limits)
+    return by_token, None if weights is None else (weights[at] * inside).reshape(-1, chosen)

@@ -3,13 +3,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from pyaclnn.reference.kernels.promotion import indices_within
 
-__all__ = ["class_shares", "cross_entropy", "cross_entropy_slope"]
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = ["class_shares", "cross_entropy", "cross_entropy_slope", "ctc_back"]
 
 Array = Any
 
@@ -42,3 +45,45 @@ def cross_entropy_slope(
     if reduction not in ("none", "sum"):
         factor = factor / total
     return factor * (np.exp(logs) * shares.sum(1, keepdims=True) - shares)
+
+
+def ctc_back(
+    gradient: Array,
+    logs: Array,
+    targets: Array,
+    lengths: tuple[Sequence[int], Sequence[int]],
+    forward: tuple[Array, Array],
+    blank: int,
+    zero_infinity: bool,
+) -> Array:
+    """The gradient of a CTC loss by what the softmax before its logarithms takes.
+
+    Args:
+        gradient: The gradient of each loss, (N,).
+        logs: Logarithms of the probabilities of classes, (T, N, C).
+        targets: Classes, (N, S) or those of all sequences in a row.
+        lengths: The steps of each sequence, and the number of its classes.
+        forward: The losses, and the logarithms of the probabilities of paths so far.
+        blank: The class between classes.
+        zero_infinity: Whether infinite losses have no gradient.
+    """
+    made, starts = np.zeros(logs.shape), np.cumsum([0, *lengths[1]])
+    for place, (steps, size) in enumerate(zip(*lengths, strict=True)):
+        own = targets[place, :size] if targets.ndim > 1 else targets[starts[place] :][:size]
+        path = np.full(2 * size + 1, blank)
+        path[1::2] = own
+        each = logs[:steps, place].astype(np.float64)
+        skips = np.append(path[:-2] != path[2:], [False, False])[: len(path)] & (path != blank)
+        later = np.full((steps + 1, len(path) + 2), -np.inf)
+        later[steps, len(path) - 1] = 0
+        for step in range(steps - 1, -1, -1):
+            ways = [later[step + 1, k : k + len(path)] for k in range(3)]
+            ways[2] = np.where(skips, ways[2], -np.inf)
+            later[step, : len(path)] = np.logaddexp.reduce(ways) + each[step, path]
+        both = forward[1][place, :steps, : len(path)] + later[:steps, : len(path)]
+        found = np.zeros(each.shape)
+        shares = np.exp(both + forward[0][place] - each[:, path])
+        np.add.at(found, (np.arange(steps)[:, None], path), shares)
+        lost = zero_infinity and np.isinf(forward[0][place])
+        made[:steps, place] = 0 if lost else (np.exp(each) - found) * gradient[place]
+    return made

@@ -7,11 +7,14 @@ from typing import Any
 
 import numpy as np
 
+from pyaclnn.reference.arithmetic.microscaling import BLOCK, block_scaled
 from pyaclnn.reference.arithmetic.quantization import FLOAT8, MOST, integers, packed
+from pyaclnn.reference.kernels.functions.attention import without
 from pyaclnn.reference.kernels.functions.basic import sigmoid
 from pyaclnn.reference.kernels.functions.routing import groups_of_rows
 
 __all__ = [
+    "block_quantized",
     "dequantized",
     "dequantized_product",
     "dequantized_weight",
@@ -24,7 +27,9 @@ __all__ = [
     "quantized",
     "scale_of",
     "scaled",
+    "shared_scales",
     "turned",
+    "unshared",
     "whole",
 ]
 
@@ -197,3 +202,48 @@ def packed_nibbles(x: Array, results: Array) -> Array:
         raise NotImplementedError(f"{results.dtype} of {x.dtype} is not computed")
     numbers = x.astype(np.int8)
     return packed(numbers) if results.dtype == np.int32 else numbers.astype(results.dtype)
+
+
+def shared_scales(
+    x: Array,
+    results: Array,
+    axis: int,
+    mode: str,
+    algorithm: int = 0,
+    block: int = 32,
+    **absent: Any,
+) -> tuple[Array, Array]:
+    """Narrow floats with a scale for 32 elements along an axis, two scales behind each other.
+
+    Raises:
+        NotImplementedError: A block has another size, or the largest number is given.
+    """
+    without(
+        blocksize=None if block == BLOCK else block, **{k: v or None for k, v in absent.items()}
+    )
+    moved = np.moveaxis(x, axis, -1)
+    rows = np.ascontiguousarray(moved).reshape(-1, moved.shape[-1])
+    unknown = np.zeros(len(rows), bool)
+    y, scales = block_scaled(rows, unknown, results.dtype, algorithm, mode or "rint")
+    pairs = scales.reshape(*moved.shape[:-1], -1, 2)
+    return np.moveaxis(y.reshape(moved.shape), -1, axis), np.moveaxis(pairs, -2, axis % x.ndim)
+
+
+def unshared(x: Array, scales: Array, axis: int) -> Array:
+    """The real numbers of narrow floats and of the scales of their blocks."""
+    axis %= x.ndim
+    flat = np.moveaxis(scales.astype(np.float32), axis, -2)
+    flat = flat.reshape(*flat.shape[:-2], -1).repeat(BLOCK, -1)[..., : x.shape[axis]]
+    return x.astype(np.float32) * np.moveaxis(flat, -1, axis)
+
+
+def block_quantized(x: Array, results: Array, rows: int, columns: int) -> tuple[Array, Array]:
+    """Numbers of few bits with a scale for each block of rows and columns."""
+    height, width = x.shape[-2:]
+    up, across = -(-height // rows), -(-width // columns)
+    padded = np.zeros((*x.shape[:-2], up * rows, across * columns), x.dtype)
+    padded[..., :height, :width] = x
+    blocks = np.abs(padded).reshape(*x.shape[:-2], up, rows, across, columns)
+    scales = blocks.max((-3, -1), initial=0) / MOST[results.dtype]
+    spread = scales.repeat(rows, -2).repeat(columns, -1)[..., :height, :width]
+    return quantized(x / np.where(spread == 0, 1, spread), results), scales

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["deformable_attention", "short_time_spectrum"]
+__all__ = ["deformable_attention", "deformable_attention_back", "short_time_spectrum"]
 
 Array = Any
 
@@ -51,3 +51,29 @@ def deformable_attention(
             place = np.where(inside, start + row * width + column, 0)
             made += np.einsum("nqhp,nqhpc->nqhc", share * inside, value[at, place, head])
     return made.reshape(batch, queries, -1)
+
+
+def deformable_attention_back(
+    value: Array, sizes: Array, starts: Array, given: tuple[Array, Array], gradient: Array
+) -> tuple[Array, Array, Array]:
+    """The gradients of `deformable_attention` by its maps, its places and its weights."""
+    places, weights = given
+    batch, queries, heads = places.shape[:3]
+    gradient = gradient.reshape(batch, queries, heads, -1)
+    by_value, by_place, by_weight = (np.zeros(x.shape) for x in (value, places, weights))
+    at, head = np.ogrid[:batch, :1, :heads, :1][::2]
+    for level, ((height, width), start) in enumerate(zip(sizes, starts, strict=True)):
+        x, y = (places[:, :, :, level, :, axis] * n - 0.5 for axis, n in ((0, width), (1, height)))
+        for right, low in np.ndindex(2, 2):
+            column, row = np.floor(x).astype(int) + right, np.floor(y).astype(int) + low
+            across, down = 1 - np.abs(x - column), 1 - np.abs(y - row)
+            inside = (column >= 0) & (column < width) & (row >= 0) & (row < height)
+            place = np.where(inside, start + row * width + column, 0)
+            own = weights[:, :, :, level]
+            share = (across * down * inside)[..., None]
+            np.add.at(by_value, (at, place, head), share * own[..., None] * gradient[:, :, :, None])
+            found = (value[at, place, head] * gradient[:, :, :, None]).sum(-1) * inside
+            by_weight[:, :, :, level] += found * across * down
+            slopes = ((2 * right - 1) * width * down, (2 * low - 1) * height * across)
+            by_place[:, :, :, level] += np.stack(slopes, -1) * (found * own)[..., None]
+    return by_value, by_place, by_weight

@@ -25,15 +25,15 @@ if TYPE_CHECKING:
 EXAMPLES = HERE.parents[1] / "examples" / "pytorch"
 
 NAMES = cases_of("torch_cases.py", "pyaclnn_cases.py")
+# With CANN 8.1.
+GRAPHS = cases_of("graph_cases.py")
 # Programs that are wrong -> the rule they break.
 WRONG = {
     "wrong_wait_inside_a_capture": "capture-disturbed",
     "wrong_without_an_event": "streams-not-ordered",
     "wrong_memory_given_back": "memory-used-before-synchronize",
 }
-# Programs for which torch-npu calls single operators by their names in graphs, with CANN 8.1.
-GRAPHS = [name for name in NAMES if name.startswith("graph_")]
-CASES = [name for name in NAMES if name not in {*WRONG, *GRAPHS}]
+CASES = [name for name in NAMES if name not in WRONG]
 CHIPS = {"Ascend910B3": "8.1", "Ascend950PR_9579": "9.1"}
 """Chips, each with the first release of CANN that knows it."""
 

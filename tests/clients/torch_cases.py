@@ -313,30 +313,65 @@ def layer_norm_under_the_profiler(device: str) -> Results:
     return {"out": out}
 
 
-def _recurrent(module: torch.nn.Module, device: str) -> Results:
-    module = module.to(device)
-    found = _backward(lambda x: module(x)[0], device, _random(3, 2, 4))
-    return found | {name: weight.grad for name, weight in module.named_parameters()}
+def indexing(device: str) -> Results:
+    x, rows = _random(3, 4, 5).to(device), torch.tensor([0, 2]).to(device)
+    y = x.clone().requires_grad_()
+    (y[:, rows].sum() + (y[rows, :, rows] ** 2).sum() + y[..., 1:3, [0, 3]].sum()).backward()
+    z = x.clone()
+    z[:, rows] = 0
+    z[z > 1] = 7
+    return {
+        "second axis": x[:, rows],
+        "mask of an axis": x[:, (_random(4) > 0).to(device)],
+        "with a gap": x[rows, :, rows],
+        "written": z,
+        "gradient": y.grad,
+    }
 
 
-def graph_lstm(device: str) -> Results:
-    torch.manual_seed(0)
-    return _recurrent(torch.nn.LSTM(4, 5), device)
+def scalars_along_an_axis(device: str) -> Results:
+    x, place = torch.tensor(3.0).to(device), torch.tensor([0]).to(device)
+    found = {name: getattr(x, name)(0) for name in ("cumsum", "cumprod", "argmax", "softmax")}
+    return {
+        **found,
+        "selected": x.index_select(0, place),
+        "added": x.index_add(0, place, torch.tensor(2.0).to(device)),
+        "filled": x.index_fill(0, place, 2.0),
+        "median": x.median(0).values,
+        "flipped": x.flip(0),
+    }
 
 
-def graph_gru(device: str) -> Results:
-    torch.manual_seed(0)
-    return _recurrent(torch.nn.GRU(4, 5), device)
+def results_that_nobody_asks_for(device: str) -> Results:
+    """PyTorch gives tensors without elements for them."""
+    numbers = torch.tensor([3, 1, 1, 3, 3]).to(device)
+    x, words = _random(3, 4).to(device), torch.tensor([0, 1, 2, 1]).to(device)
+    starts = torch.tensor([0, 2]).to(device)
+    bags = torch.nn.functional.embedding_bag(words, _random(5, 3).to(device), starts, mode="sum")
+    bce = torch.nn.functional.binary_cross_entropy_with_logits
+    return {
+        "unique": numbers.unique(),
+        "of nothing": torch.tensor(torch.zeros(0, 3).to(device).unique().shape),
+        "runs": numbers.unique_consecutive(),
+        "log of sigmoid": torch.nn.functional.logsigmoid(x),
+        "bags": bags,
+        "binary": bce(x, torch.ones(3, 4).to(device)),
+    }
 
 
-def graph_singular_values(device: str) -> Results:
-    return {"values": torch.linalg.svd(_random(4, 3).to(device))[1]}
-
-
-def graph_format_cast(device: str) -> Results:
-    x = _random(17, 5).half()
-    if device == "cpu":
-        return {"out": x}
-    import torch_npu  # noqa: PLC0415  # on the CPU there is none
-
-    return {"out": torch_npu.npu_format_cast(x.to(device), 29)}
+def windows_with_padding(device: str) -> Results:
+    functional = torch.nn.functional
+    x, y = _given(_random(2, 3, 6, 6), device), _given(_random(1, 2, 4, 4), device)
+    columns = functional.unfold(x, 3, padding=1)
+    weight = _random(2, 2, 3, 3, seed=1).to(device)
+    out = functional.conv_transpose2d(y, weight, stride=2, dilation=3, output_padding=2)
+    (columns.square().sum() + out.square().sum()).backward()
+    empty = functional.conv2d(torch.zeros(0, 2, 4, 4).to(device), weight)
+    folded = functional.fold(columns, (6, 6), 3, padding=1)
+    return {
+        "folded": folded,
+        "out": out,
+        "empty": torch.tensor(empty.shape),
+        "x": x.grad,
+        "y": y.grad,
+    }

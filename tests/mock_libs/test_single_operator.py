@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from pathlib import Path
 from typing import Any
@@ -226,6 +227,40 @@ CASES: list[tuple[str, list[Any], dict[str, Any], list[Any]]] = [
     ("ReduceSum", [X, [1]], {"keep_dims": False}, [np.array([3, 12], np.float32)]),
     ("Fill", [[2, 2], np.array([7], np.float32)], {}, [np.full((2, 2), 7, np.float32)]),
     ("SoftmaxV2", [zeros(1, 4)], {"axes": (1,)}, [np.full((1, 4), 0.25, np.float32)]),
+    ("Swish", [Y], {"scale": 1.0}, [np.array([
+        [-0.2384058, -0.2689414, 0], [0.7310586, 1.7615942, 2.8577224]], np.float32)]),
+    ("Mish", [zeros(1)], {}, [zeros(1)]),
+    ("FastGelu", [np.array([1], np.float32)], {}, [np.array([0.8457958], np.float32)]),
+    ("LeftShift", [np.array([1, 3], np.int32), [2]], {}, [np.array([4, 12], np.int32)]),
+    ("RightShift", [np.array([-8, 5], np.int32), [1]], {}, [np.array([-4, 2], np.int32)]),
+    ("LogSpaceD", [zeros(3)], {"start": 0.0, "end": 2.0, "steps": 3, "base": 10.0}, [
+        np.array([1, 10, 100], np.float32)]),
+    ("OneHotD", [np.array([1, 0], np.int32), zeros(1) + 1, zeros(1)], {"depth": 3}, [
+        np.array([[0, 1, 0], [1, 0, 0]], np.float32)]),
+    ("ArgMaxWithValue", [X], {"dimension": 1}, [
+        np.array([2, 2], np.int32), np.array([2, 5], np.float32)]),
+    ("ArgMinWithValue", [X], {"dimension": 0, "keep_dims": True}, [
+        zeros(1, 3, dtype=np.int32), X[:1]]),
+    ("SortV2", [X], {"axis": 1, "descending": True}, [X[:, ::-1].copy()]),
+    ("Slice", [X, [0, 1], [2, -1]], {}, [X[:, 1:].copy()]),
+    ("StridedSlice", [X, [0, 0], [2, 3], [1, 2]], {"shrink_axis_mask": 0}, [X[:, ::2].copy()]),
+    ("Pad", [X, [0, 0, 1, 0]], {}, [np.pad(X, ((0, 0), (1, 0)))]),
+    ("ConfusionTransposeD", [X], {"perm": (1, 0), "shape": (6,), "transpose_first": True}, [
+        X.T.ravel()]),
+    ("SoftmaxCrossEntropyWithLogits", [zeros(1, 4), np.eye(4, dtype=np.float32)[:1]], {}, [
+        np.array([1.3862944], np.float32), np.array([[-0.75, 0.25, 0.25, 0.25]], np.float32)]),
+    ("Conv2D", [X.reshape(1, 1, 2, 3), np.ones((1, 1, 2, 2), np.float32)], {
+        "strides": (1, 1, 1, 1), "pads": (0, 0, 0, 0), "dilations": (1, 1, 1, 1)}, [
+        np.array([[[[8, 12]]]], np.float32)]),
+    ("Conv2DTranspose", [[1, 1, 2, 4], X.reshape(1, 1, 2, 3), np.ones((1, 1, 1, 2), np.float32)], {
+        "strides": (1, 1, 1, 1), "pads": (0, 0, 0, 0), "dilations": (1, 1, 1, 1)}, [
+        np.array([[[[0, 1, 3, 2], [3, 7, 9, 5]]]], np.float32)]),
+    ("CdistGrad", [np.array(each, np.float32) for each in (
+        [[[1, 1]]], [[[3, 0]]], [[[0, 4]]], [[[5, 5]]])], {"p": 2.0}, [
+        np.array([[0.6, -0.8]], np.float32)]),
+    ("LpNormReduceV2", [Y], {"p": 3.0, "axes": (1,)}, [np.array([9, 36], np.float32)]),
+    ("LpNormReduceV2", [Y], {"p": math.inf, "axes": (1,)}, [np.array([2, 3], np.float32)]),
+    ("LpNormUpdateV2", [np.array([8], np.float32)], {"p": 3.0}, [np.array([2], np.float32)]),
     ("Cdist", [X[:, None], Y[None]], {"p": 2.0}, [
         np.array([[12**0.5, 3**0.5], [75**0.5, 12**0.5]], np.float32)]),
     ("TransData", [X], {"src_format": "ND", "dst_format": "FRACTAL_NZ"}, [

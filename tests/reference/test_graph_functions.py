@@ -35,8 +35,24 @@ def differences(loss: Callable[[Parts], float], parts: Parts, name: str) -> Any:
     return found
 
 
+ENDED = np.ones((TIME, BATCH, HIDDEN), np.float32)
+ENDED[1:, 1] = 0
+
+
+def test_an_ended_sequence_keeps_its_state() -> None:
+    x, w, b = numbers(TIME, BATCH, FEATURES), numbers(FEATURES + HIDDEN, 12), numbers(12)
+    y, h, c, *_ = lstm(x, w, b, None, None, "ijfo", 0.0, ENDED)
+    alone = lstm(x[:1, 1:], w, b, None, None, "ijfo", 0.0)
+    np.testing.assert_allclose([h[-1, 1], c[-1, 1]], [alone[1][0, 0], alone[2][0, 0]], rtol=1e-6)
+    assert not y[1:, 1].any()
+    np.testing.assert_allclose(
+        y[:, :1], lstm(x[:, :1], w, b, None, None, "ijfo", 0.0)[0], rtol=1e-6
+    )
+
+
+@pytest.mark.parametrize("live", [None, ENDED], ids=["whole", "ended"])
 @pytest.mark.parametrize("order", ["ijfo", "ifjo"])
-def test_gradients_of_lstm(order: str) -> None:
+def test_gradients_of_lstm(order: str, live: Any) -> None:
     parts = {
         "w": numbers(FEATURES + HIDDEN, 4 * HIDDEN),
         "b": numbers(4 * HIDDEN),
@@ -46,12 +62,14 @@ def test_gradients_of_lstm(order: str) -> None:
     }
 
     def run(given: Parts) -> tuple[Any, ...]:
-        return lstm(given["x"], given["w"], given["b"], given["h"], given["c"], order, 0.0)
+        return lstm(given["x"], given["w"], given["b"], given["h"], given["c"], order, 0.0, live)
 
     y, h, c, *gates = run(parts)
     zero, first = np.zeros((BATCH, HIDDEN)), (parts["h"], parts["c"])
     gradients = (y, zero, c[-1])
-    found = lstm_backward(parts["x"], parts["w"], first, (h, c), gradients, tuple(gates), order)
+    found = lstm_backward(
+        parts["x"], parts["w"], first, (h, c), gradients, tuple(gates), order, live
+    )
 
     def loss(given: Parts) -> float:
         y, _, c, *_ = run(given)

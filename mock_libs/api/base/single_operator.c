@@ -8,6 +8,7 @@
 #include "data_type.h"
 #include "entry.h"
 #include "error_message.h"
+#include "float16.h"
 #include "phase1.h"
 #include "phase2.h"
 #include "single_operator.h"
@@ -97,6 +98,9 @@ static bool read_number(aclDataType type, const uint8_t *at, int64_t *integer, f
     case ACL_FLOAT:
         memcpy(real, at, sizeof *real);
         return true;
+    case ACL_FLOAT16:
+        *real = mock_float16_to_float(*(const uint16_t *)(const void *)at);
+        return true;
     default:
         return false;
     }
@@ -117,7 +121,7 @@ static bool send_constant(struct mock_call *call, const char *name, const struct
         good = read_number(desc->data_type, bytes + i * item, &integers[i], &reals[i]);
     }
     if (good) {
-        const bool real = desc->data_type == ACL_FLOAT;
+        const bool real = desc->data_type == ACL_FLOAT || desc->data_type == ACL_FLOAT16;
         mock_call_values(call, name, real ? 'F' : 'I', real ? (void *)reals : (void *)integers,
                          count);
     }

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Queries of streams, events, contexts and devices that CANN 9.1 adds. */
+#include <stdio.h>
+#include <string.h>
+
 #include "context.h"
 #include "error_message.h"
 #include "event.h"
@@ -85,6 +88,17 @@ aclError aclrtGetPrimaryCtxState(int32_t id, uint32_t *flags, int32_t *active)
         return ACL_ERROR_RT_INVALID_DEVICEID;
     }
     *active = device->primary != NULL ? 1 : 0;
+    return ACL_SUCCESS;
+}
+
+aclError aclrtDeviceGetUuid(int32_t id, aclrtUuid *uuid)
+{
+    const struct chip *chip = mock_device_chip();
+    if (chip == NULL || mock_device_find(id) == NULL) {
+        return ACL_ERROR_RT_INVALID_DEVICEID;
+    }
+    memset(uuid, 0, sizeof *uuid);
+    snprintf(uuid->bytes, sizeof uuid->bytes, "simulated-%d", (int)id);
     return ACL_SUCCESS;
 }
 

@@ -21,6 +21,7 @@ import numpy as np
 from pyaclnn.reference import Strength, implementation
 from pyaclnn.reference.kernels import graph_functions
 from pyaclnn.reference.kernels.aten import KERNELS, is_asked_for
+from pyaclnn.reference.kernels.functions.places import strided_slice
 from pyaclnn.reference.kernels.kernel import KernelLimitError
 
 if TYPE_CHECKING:
@@ -60,7 +61,7 @@ def graph_function(name: str) -> GraphFunction | None:
     used = {node.id for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Name)}
     known = {each: _kernel(each) for each in used if each.startswith("aclnn")}
     function: Callable[..., Any] = eval(  # noqa: S307  # our own table
-        text, {"np": np, **vars(graph_functions), **known}
+        text, {"np": np, "strided_slice": strided_slice, **vars(graph_functions), **known}
     )
     taken = {
         each.name

@@ -114,11 +114,14 @@ class KernelCall(NamedTuple):
             ValueError: The function raises it, or a result has the wrong type.
         """
         signature, kernel = self
+        lifted = self.is_own and _is_scalar_with_axis(signature, values)
 
         def widened(name: str, tensor: Tensor) -> NDArray[Any]:
             if name not in signature.read:
                 return zeros(name, tensor)
             array = array_of(name, tensor)
+            if lifted:
+                array = np.atleast_1d(array)
             if kernel.plain and array.size and not any(array.strides):  # as in a trial
                 return np.broadcast_to(wide(array[(0,) * array.ndim]), array.shape)
             return np.asarray(wide(array)) if kernel.plain else array
@@ -153,6 +156,8 @@ class KernelCall(NamedTuple):
             for name, piece in zip(names, results, strict=True)
             for result in self._written(name, piece, values[name], scalars)
         ]
+        if lifted:
+            written = [each._replace(array=_lowered(each)) for each in written]
         if len(written) > 1:
             # The first written output must not be the base of another result's view.
             return [result._replace(array=result.array.copy()) for result in written]
@@ -205,6 +210,21 @@ class KernelCall(NamedTuple):
                 raise
             why = f"its own does not take these arguments ({text_of(error)})"
             raise KernelLimitError(kernel_missing(self.signature.name, why)) from error
+
+
+def _is_scalar_with_axis(signature: Signature, values: dict[str, Value]) -> bool:
+    """Report whether a tensor without axes is taken along one: CANN takes it as a vector."""
+    axis = values.get("dim", values.get("dims"))
+    named = axis.values if isinstance(axis, IntArray) else isinstance(axis, (int, Scalar))
+    tensors = (values[name] for name in signature.read if isinstance(values[name], Tensor))
+    first = next(tensors, None)
+    return bool(named) and isinstance(first, Tensor) and not first.dims
+
+
+def _lowered(result: Result) -> NDArray[Any]:
+    """Return the result of a kernel on vectors of one element, in the shape of its tensor."""
+    only = result.array.size == 1 and not result.tensor.dims
+    return result.array.reshape(()) if only else result.array
 
 
 def kernel_missing(name: str, why: str) -> str:

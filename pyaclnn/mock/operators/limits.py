@@ -125,11 +125,18 @@ def _faults(call: Checked, rules: CallRules | None) -> Iterator[str]:
         elif rules is None:
             wrong = rank_fault(name, item.rank)
         else:
-            wrong = _fault(call, name, item, parameters[name])
+            wrong = (
+                None if _is_undefined(name, item) else _fault(call, name, item, parameters[name])
+            )
         if wrong is not None:
             yield wrong
     if rules is not None:
         yield from _joint_faults(call, rules)
+
+
+def _is_undefined(name: str, item: Tensor) -> bool:
+    """Report whether an element of ``indices`` is undefined: of any type, without elements."""
+    return name == "indices" and item.dims == (0,)
 
 
 def _fault(call: Checked, name: str, tensor: Tensor, rule: ParameterRule) -> str | None:

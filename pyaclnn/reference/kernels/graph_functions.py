@@ -9,8 +9,10 @@ import numpy as np
 
 __all__ = [
     "cdist",
+    "cdist_backward",
     "gru",
     "gru_backward",
+    "lp_powers",
     "lstm",
     "lstm_backward",
     "matrix_product",
@@ -49,6 +51,25 @@ def cdist(x1: Array, x2: Array, p: float) -> Array:
     if p == 0:
         return (apart != 0).sum(-1)
     return apart.max(-1) if np.isinf(p) else (apart**p).sum(-1) ** (1 / p)
+
+
+def cdist_backward(gradient: Array, x1: Array, x2: Array, apart: Array, p: float) -> Array:
+    """Return the gradient of `cdist` by its first rows; all tensors have a pair's elements last."""
+    difference = x1.astype(np.float64) - x2
+    if np.isinf(p):
+        slope = np.sign(difference) * (np.abs(difference) == apart)
+    else:
+        powers = np.where(apart > 0, apart, 1).astype(np.float64) ** (p - 1)
+        slope = np.sign(difference) * np.abs(difference) ** (p - 1) / powers if p else 0 * apart
+    return (gradient * slope * (apart > 0)).sum(-2)
+
+
+def lp_powers(x: Array, p: float, axes: Any, keep: bool) -> Array:
+    """Return the sums of powers that a p-norm is the root of; the largest, smallest or a count."""
+    wide = np.abs(x.astype(np.float64))
+    if np.isinf(p):
+        return (wide.max if p > 0 else wide.min)(axis=axes, keepdims=keep)
+    return (wide**p if p else wide != 0).sum(axis=axes, keepdims=keep)
 
 
 def singular_values(x: Array, full: bool, vectors: bool, outputs: list[Array]) -> list[Array]:
@@ -104,9 +125,15 @@ def _sigmoid(x: Array) -> Array:
     return 1 / (1 + np.exp(-x))
 
 
+def _masks(live: Array, steps: int) -> Array:
+    """Return the mask of each step of sequences; without one, all steps count."""
+    return [True] * steps if live is None or not live.ndim else live != 0
+
+
 def lstm(
-    x: Array, w: Array, b: Array, first_h: Array, first_c: Array, order: str, forget_bias: float
-) -> tuple[Array, ...]:
+    x: Array, w: Array, b: Array, first_h: Array, first_c: Array, order: str, forget_bias: float,
+    live: Array = None,
+) -> tuple[Array, ...]:  # fmt: skip
     """Run one layer of an LSTM over time, as DynamicRNN does.
 
     Args:
@@ -117,6 +144,8 @@ def lstm(
         first_c: First state, likewise.
         order: Order of the gates in ``w``, such as ``"ijfo"``.
         forget_bias: Number that is added to the forget gate.
+        live: Mask of the outputs, 0 behind the end of a sequence, where the state stays as it is;
+            None for sequences of one length.
 
     Returns:
         Outputs, last outputs, states, and the gates i, j, f, o and tanh of the states, each
@@ -128,14 +157,14 @@ def lstm(
     h = state if first_h is None else first_h.reshape(state.shape).astype(wide)
     c = state if first_c is None else first_c.reshape(state.shape).astype(wide)
     steps = []
-    for each in x.astype(wide):
+    for each, mask in zip(x.astype(wide), _masks(live, len(x)), strict=True):
         parts = np.split(np.concatenate([each, h], -1) @ w.astype(wide) + b.astype(wide), 4, -1)
         gate = dict(zip(order, parts, strict=True))
         i, j = _sigmoid(gate["i"]), np.tanh(gate["j"])
         f, o = _sigmoid(gate["f"] + forget_bias), _sigmoid(gate["o"])
-        c = f * c + i * j
-        h = o * np.tanh(c)
-        steps.append((h, h, c, i, j, f, o, np.tanh(c)))
+        c = np.where(mask, f * c + i * j, c)
+        h = np.where(mask, o * np.tanh(c), h)
+        steps.append((np.where(mask, h, 0), h, c, i, j, f, o, np.tanh(c)))
     return tuple(np.stack(each) for each in zip(*steps, strict=True))
 
 
@@ -178,6 +207,7 @@ def _behind(first: Array, later: Array) -> Array:
 def lstm_backward(
     x: Array, w: Array, first: tuple[Array, Array], states: tuple[Array, ...],
     gradients: tuple[Array, Array, Array], gates: tuple[Array, ...], order: str,
+    live: Array = None,
 ) -> tuple[Array, ...]:  # fmt: skip
     """Return the gradients of `lstm`, as DynamicRNNGrad does.
 
@@ -189,6 +219,7 @@ def lstm_backward(
         gradients: Of the outputs, of the last output, of the last state.
         gates: i, j, f, o and tanh of the states, as `lstm` returned them.
         order: Order of the gates in ``w``.
+        live: Mask of the outputs, as `lstm` has it.
 
     Returns:
         Gradients of the weights, bias, inputs, first output and first state.
@@ -199,9 +230,10 @@ def lstm_backward(
     dh, dc = dh.reshape(dy.shape[1:]), dc.reshape(dy.shape[1:])
     features = x.shape[-1]
     dw, db, dx = np.zeros(w.shape, np.float32), np.zeros(w.shape[1], np.float32), []
-    for t in reversed(range(len(x))):
-        dh = dy[t] + dh
-        dc = dc + dh * o[t] * (1 - squashed[t] ** 2)
+    for t, mask in reversed([*enumerate(_masks(live, len(x)))]):
+        kept_h, kept_c = np.where(mask, 0, dh), np.where(mask, 0, dc)
+        dh = np.where(mask, dy[t] + dh, 0)
+        dc = np.where(mask, dc, 0) + dh * o[t] * (1 - squashed[t] ** 2)
         parts = {
             "i": dc * j[t] * i[t] * (1 - i[t]),
             "j": dc * i[t] * (1 - j[t] ** 2),
@@ -211,7 +243,7 @@ def lstm_backward(
         gate = np.concatenate([parts[letter] for letter in order], -1)
         both = gate @ w.astype(np.float32).T
         dx.append(both[:, :features])
-        dh, dc = both[:, features:], dc * f[t]
+        dh, dc = both[:, features:] + kept_h, dc * f[t] + kept_c
         dw += np.concatenate([x[t], h[t]], -1).T @ gate
         db += gate.sum(0)
     return dw, db, np.stack(dx[::-1]), dh, dc

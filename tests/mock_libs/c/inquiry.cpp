@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <string>
 
 #include "condition.h"
@@ -109,6 +110,11 @@ void test_what_is_asked_of_devices()
     OK(aclrtGetDeviceInfo(0, ACL_DEV_ATTR_TOTAL_GLOBAL_MEM_SIZE, &memory));
     EXPECT(cores == told && memory >= int64_t{1} << 30);
     EXPECT(aclrtGetDeviceInfo(0, ACL_DEV_ATTR_WARP_SIZE, &told) == 207000);
+    aclrtUuid first, second;
+    OK(aclrtDeviceGetUuid(0, &first));
+    OK(aclrtDeviceGetUuid(1, &second));
+    EXPECT(memcmp(&first, &second, sizeof first) != 0);
+    EXPECT(aclrtDeviceGetUuid(9, &first) == 107001);
     EXPECT(aclrtGetDeviceInfo(9, ACL_DEV_ATTR_VECTOR_CORE_NUM, &told) == 107001);
 }
 

@@ -48,10 +48,11 @@ def padded(x: Array, widths: Sequence[int], mode: str) -> Array:
 
 
 def gradient_of_copy(gradient: Array, x: Array, copy: Callable[[Array], Array]) -> Array:
-    """The gradient of a function that only copies elements, by its argument."""
-    origins = copy(np.arange(x.size).reshape(x.shape))
+    """The gradient of a function that only copies elements, by its argument; -1 is of none."""
+    origins = copy(np.arange(x.size).reshape(x.shape)).ravel() + 1
     parts = (gradient.real, gradient.imag) if gradient.dtype.kind == "c" else (gradient,)
-    sums = [np.bincount(origins.ravel(), part.ravel(), x.size).reshape(x.shape) for part in parts]
+    counts = (np.bincount(origins, part.ravel(), x.size + 1)[1:] for part in parts)
+    sums = [count.reshape(x.shape) for count in counts]
     return sums[0] if len(sums) == 1 else sums[0] + 1j * sums[1]
 
 
@@ -120,7 +121,8 @@ def repeated(x: Array, repeats: Any, axis: int | None, results: Array) -> Array:
 def unique_elements(x: Array, axis: int | None = None) -> tuple[Array, ...]:
     """The different elements or slices in order, the place of each, and how many they are."""
     if x.size == 0:
-        return x, np.zeros(x.shape, np.int64), np.zeros((0,), np.int64)
+        kept = x if axis is not None else x.reshape(-1)
+        return kept, np.zeros(x.shape, np.int64), np.zeros((0,), np.int64)
     found, places, counts = np.unique(x, return_inverse=True, return_counts=True, axis=axis)
     return found, places.reshape(x.shape if axis is None else -1), counts
 

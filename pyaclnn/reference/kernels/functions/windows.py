@@ -35,6 +35,7 @@ __all__ = [
     "resized",
     "resized_back",
     "spread",
+    "unpooled",
     "wide_to",
 ]
 
@@ -83,7 +84,7 @@ def convolved(
     split = w.reshape(groups, -1, *w.shape[1:])
     offsets = _offsets(w.shape[2:], stride, dilation, count)
     for offset, places in itertools.islice(offsets, 1) if is_zero else offsets:
-        part = x[places].reshape(x.shape[0], groups, -1, *count)
+        part = x[places].reshape(x.shape[0], groups, w.shape[1], *count)
         made += np.einsum("ngi...,goi->ngo...", part, split[_last(offset)])
     made = made.reshape(x.shape[0], w.shape[0], *count)
     return made if b is None else made + b.reshape(-1, *[1] * rank)
@@ -110,10 +111,10 @@ def convolved_back(
     full = [max(f, s * (n - 1) + d * (k - 1) + 1) for f, n, k, s, d in rows]
     made = np.zeros((y.shape[0], w.shape[1] * groups, *full), y.dtype)
     split = w.reshape(groups, -1, *w.shape[1:])
-    parts = y.reshape(y.shape[0], groups, -1, *count)
+    parts = y.reshape(y.shape[0], groups, w.shape[0] // groups, *count)
     for offset, places in _offsets(w.shape[2:], stride, dilation, count):
         found = np.einsum("ngo...,goi->ngi...", parts, split[_last(offset)])
-        made[places] += found.reshape(y.shape[0], -1, *count)
+        made[places] += found.reshape(*made.shape[:2], *count)
     return made[_last(slice(p, p + n) for p, n in zip(padding, spatial, strict=True))]
 
 
@@ -132,11 +133,11 @@ def convolved_weight(
         x, y = x[None], y[None]
     x = _padded(x, wide_to(padding, rank, 0))
     count = y.shape[2:]
-    parts = y.reshape(y.shape[0], groups, -1, math.prod(count))
+    parts = y.reshape(y.shape[0], groups, y.shape[1] // groups, math.prod(count))
     made = np.zeros((groups, shape[0] // groups, *shape[1:]), x.dtype)
     stride, dilation = wide_to(stride, rank), wide_to(dilation, rank)
     for offset, places in _offsets(shape[2:], stride, dilation, count):
-        part = x[places].reshape(x.shape[0], groups, -1, math.prod(count))
+        part = x[places].reshape(x.shape[0], groups, shape[1], math.prod(count))
         made[_last(offset)] = np.einsum("ngil,ngol->goi", part, parts)
     return made.reshape(shape)
 
@@ -221,6 +222,15 @@ def spread(gradient: Array, indices: Array, x: Array, rank: int) -> Array:
     rows = np.arange(gradient.size // max(count, 1))[:, None] * size
     flat = (rows + indices_within("indices", indices, size).reshape(-1, count)).ravel()
     return np.bincount(flat, gradient.ravel(), x.size).reshape(x.shape)
+
+
+def unpooled(x: Array, indices: Array, results: Array, rank: int) -> Array:
+    """Zeros in the shape of a result, with elements at places in its last axes."""
+    count, size = math.prod(x.shape[-rank:]), math.prod(results.shape[-rank:])
+    rows = x.reshape(math.prod(x.shape[:-rank]), count)
+    made = np.zeros((len(rows), size), x.dtype)
+    np.put_along_axis(made, indices_within("indices", indices, size).reshape(rows.shape), rows, 1)
+    return made.reshape(results.shape)
 
 
 def mixed(x: Array, matrices: Sequence[Array]) -> Array:

@@ -75,6 +75,17 @@ RIGHT: dict[str, tuple[str, dict[str, Value]]] = {
         "aclnnGather",
         {"self": tensor(HUGE, 900), "dim": 1, "index": PLACES, "out": tensor(HUGE, 7)},
     ),
+    "a number below the lengths": (
+        "aclnnSlice",
+        {
+            "self": tensor(7, 1337),
+            "dim": 1,
+            "start": 1020,
+            "end": 1275,
+            "step": 1,
+            "out": tensor(7, 255),
+        },
+    ),
     "no elements": ("aclnnAbs", {"self": tensor(0, HUGE, HUGE), "out": tensor(0, HUGE, HUGE)}),
 }
 WRONG: dict[str, tuple[str, dict[str, Value], str]] = {

@@ -84,6 +84,8 @@ def try_kernel(call: KernelCall, values: dict[str, Value]) -> None:
             require_fit(result, result.array.shape, shrinks=kernel.shrinks)
         return
     base = _replacements(call, values, long)
+    if _largest(values, base) > _MANY:
+        return  # a probe cannot be small and have lengths above the call's numbers
     try:
         first = _probe(call, values, base)
         last = _probe(call, values, {length: short + 1 for length, short in base.items()})
@@ -106,10 +108,17 @@ def _long_lengths(call: KernelCall, values: dict[str, Value]) -> list[int]:
     if all(_elements(dims) <= _FEW for dims in tensors) and all(abs(n) <= _FEW for n in numbers):
         return []
     lengths = {length for dims in tensors for length in dims} | {n for n in numbers if n > _FEW}
-    long = sorted(length for length in lengths if length > _SHORT)
-    if _largest(values, _replacements(call, values, long)) > _MANY:
+    least = _largest_kept(call, values)
+    long = sorted(length for length in lengths if length > max(_SHORT, least))
+    if least <= _SHORT and _largest(values, _replacements(call, values, long)) > _MANY:
         long = sorted(length for length in lengths if length > 1)
     return long
+
+
+def _largest_kept(call: KernelCall, values: dict[str, Value]) -> int:
+    """Return the largest integer that probes keep; short lengths are above it, as long ones are."""
+    numbers = (abs(n) for name in _counts(call, values) for n in _integers(values[name]))
+    return max((n for n in numbers if n <= _FEW), default=0)
 
 
 def _largest(values: dict[str, Value], short: Mapping[int, int]) -> int:
@@ -142,9 +151,8 @@ def _integers(value: Value) -> tuple[int, ...]:
 def _replacements(
     call: KernelCall, values: dict[str, Value], long: Sequence[int]
 ) -> dict[int, int]:
-    """Choose short lengths, in the order of the long ones and above all small integers."""
-    small = [abs(n) for name in _counts(call, values) for n in _integers(values[name])]
-    least = max([1, *(n for n in small if n <= _SHORT)]) + 1
+    """Choose short lengths, in the order of the long ones and above all integers that stay."""
+    least = max(1, _largest_kept(call, values)) + 1
     return {length: least + _GAP * i for i, length in enumerate(long)}
 
 
@@ -156,10 +164,11 @@ def _remainders(call: KernelCall, values: dict[str, Value], first: _Probe) -> di
     largest = max((math.prod(shape) for shape in first.shapes), default=0)
     read = {name: values[name] for name in call.signature.read}
     most = _FEW if largest > _GAP * _largest(read, first.lengths) else _MANY
+    least = min(first.lengths.values(), default=1)
     for block in _BLOCKS:
         short: dict[int, int] = {}
         for length in first.lengths:
-            found = block + length % block
+            found = -(-least // block) * block + length % block
             while found in short.values():
                 found += block
             short[length] = found

@@ -15,7 +15,7 @@ import numpy as np
 import pyaclnn
 from pyaclnn import reference
 
-from .measure import Comparison, take_turns
+from .measure import Comparison, Timing, take_turns
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -52,6 +52,41 @@ def compare(turns: int) -> Iterator[Comparison]:
     ):
         yield Comparison("process", way, timings[way], "import numpy", numpy, target)
     yield from _round_trip(turns)
+    yield from _fixture(turns)
+
+
+_TESTS = """
+import numpy as np
+import pytest
+import pyaclnn
+
+@pytest.mark.parametrize("number", range({count}))
+def test_it(npu, number):
+    x = pyaclnn.to_device(np.full((8, 64), number, np.float32), npu)
+    y = pyaclnn.rms_norm(x, x[0]).y
+    npu.synchronize()
+    assert y.numpy().shape == (8, 64)
+"""
+_GOAL = 0.02
+"""Seconds that a test with the fixture ``npu`` may take."""
+
+
+def _fixture(turns: int) -> Iterator[Comparison]:
+    """Time what a test with the fixture ``npu`` adds to a run."""
+    few, many = 1, 101
+    with tempfile.TemporaryDirectory() as neutral:
+        for count in (few, many):
+            text = _TESTS.format(count=count)
+            Path(neutral, f"test_{count}.py").write_text(text, encoding="utf-8")
+        quiet = ("-m", "pytest", "-q", "-p", "no:cacheprovider")
+        timings = take_turns(
+            {str(count): _process(neutral, *quiet, f"test_{count}.py") for count in (few, many)},
+            turns,
+        )
+    pairs = zip(timings[str(few)].samples, timings[str(many)].samples, strict=True)
+    each = Timing(tuple((more - less) / (many - few) for less, more in pairs))
+    goal = Timing((_GOAL,) * len(each.samples))
+    yield Comparison("the fixture npu", "a test", each, "goal", goal, 1.0)
 
 
 def _round_trip(turns: int) -> Iterator[Comparison]:

@@ -13,6 +13,8 @@ from . import npu
 from .npu import NULL, ffi, lib
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from .programs import Programs
 
 pytestmark = pytest.mark.usefixtures("context")
@@ -121,6 +123,37 @@ def host_gives() -> int:
         text = file.read_text(encoding="ascii").strip() if file.exists() else "max"
         limits += [int(text)] if text.isdigit() else []
     return min(limits) // 2 >> 26 << 26
+
+
+@pytest.fixture
+def group() -> Iterator[Path]:
+    """Make a control group that may have 1 GiB, of either version; return its list of processes."""
+    for above, limit in (("", "memory.max"), ("memory", "memory.limit_in_bytes")):
+        folder = Path("/sys/fs/cgroup", above, f"pyaclnn-{os.getpid()}")
+        try:
+            folder.mkdir()
+        except OSError:
+            continue
+        try:
+            if (folder / limit).exists():
+                (folder / limit).write_text(str(1 << 30), encoding="ascii")
+                yield folder / "cgroup.procs"
+                return
+        finally:
+            folder.rmdir()
+    pytest.skip("no control group of memory can be made here")
+
+
+def test_a_device_has_half_of_what_its_control_group_may_have(
+    programs: Programs, group: Path
+) -> None:
+    result = programs.python(
+        f"import os; open({str(group)!r}, 'w').write(str(os.getpid()))\n{MORE}"
+    )
+
+    total, status, refused = result.stdout.splitlines()[0].split(" ", 2)
+    assert (int(total), status) == (1 << 29, "207001")
+    assert "half of what this container (control group) may have" in refused
 
 
 MORE = """

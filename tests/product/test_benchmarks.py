@@ -25,7 +25,7 @@ def tried(name: str, folder: Path) -> list[str]:
 
 
 @pytest.mark.exhaustive
-@pytest.mark.parametrize("name", ["device", "launch", "copies", "phase_1"])
+@pytest.mark.parametrize("name", ["device", "launch", "copies", "phase_1", "start"])
 def test_a_benchmark_runs(tmp_path: Path, name: str) -> None:
     assert tried(name, tmp_path)
 

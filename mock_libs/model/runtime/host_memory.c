@@ -25,23 +25,43 @@ static uint64_t number_in(const char *path)
     return good ? number : UINT64_MAX;
 }
 
+/* The least limit of a control group and those above it, whose name a line of /proc/self/cgroup has
+   behind a word. */
+static uint64_t limit_above(const char *line, const char *word, const char *folder,
+                            const char *file)
+{
+    char path[PATH_MAX + 64];
+    uint64_t least = UINT64_MAX;
+    const char *name = strstr(line, word);
+    name = name == NULL ? NULL : name + strlen(word);
+    const size_t whole = name == NULL ? 0 : strcspn(name, "\n");
+    for (size_t length = whole; length > 1; length--) {
+        if (length == whole || name[length] == '/') {
+            snprintf(path, sizeof path, "%s%.*s/%s", folder, (int)length, name, file);
+            const uint64_t found = number_in(path);
+            least = found < least ? found : least;
+        }
+    }
+    return least;
+}
+
 /* The limit of the control group of this process: its own or, in a container, the root's. */
 static uint64_t group_limit(void)
 {
-    char line[PATH_MAX], path[PATH_MAX + 64];
+    static const char NEWER[] = "/sys/fs/cgroup", OLDER[] = "/sys/fs/cgroup/memory";
+    static const char NEWER_FILE[] = "memory.max", OLDER_FILE[] = "memory.limit_in_bytes";
+    char line[PATH_MAX];
     uint64_t least = number_in("/sys/fs/cgroup/memory.max");
-    const uint64_t older = number_in("/sys/fs/cgroup/memory/memory.limit_in_bytes");
-    least = older < least ? older : least;
+    const uint64_t root = number_in("/sys/fs/cgroup/memory/memory.limit_in_bytes");
+    least = root < least ? root : least;
     FILE *file = fopen("/proc/self/cgroup", "re");
     while (file != NULL && fgets(line, sizeof line, file) != NULL) {
-        const char *name = strncmp(line, "0::", 3) == 0 ? line + 3 : NULL;
-        for (size_t length = name == NULL ? 0 : strcspn(name, "\n"); length > 1; length--) {
-            if (length == strcspn(name, "\n") || name[length] == '/') {
-                snprintf(path, sizeof path, "/sys/fs/cgroup%.*s/memory.max", (int)length, name);
-                const uint64_t found = number_in(path);
-                least = found < least ? found : least;
-            }
-        }
+        const bool is_newer = strncmp(line, "0::", 3) == 0;
+        const uint64_t newer =
+            is_newer ? limit_above(line, "0::", NEWER, NEWER_FILE) : UINT64_MAX;
+        const uint64_t older = limit_above(line, ":memory:", OLDER, OLDER_FILE);
+        least = newer < least ? newer : least;
+        least = older < least ? older : least;
     }
     if (file != NULL) {
         fclose(file);

@@ -243,6 +243,31 @@ def cache_of_another_user(made: Fabricated) -> None:
     _of_another_user(made, "atc_data")
 
 
+def atb_without_libraries(made: Fabricated) -> None:
+    (made.root / "usr/local/Ascend/nnal/atb/latest/atb/cxx_abi_0/lib").mkdir(parents=True)
+
+
+def mindie_cut_short(made: Fabricated) -> None:
+    folder = made.root / "opt/mindie-llm"
+    place(made.parts.driver, folder / "lib")
+    library = (folder / "lib/libascend_hal.so").rename(folder / "lib/libmindie.so")
+    library.write_bytes(library.read_bytes()[:5000])
+    made.environment["MINDIE_LLM_HOME_PATH"] = str(folder)
+
+
+def broken_custom_operators(made: Fabricated) -> None:
+    vendors = made.opp / "vendors"
+    library = vendors / "mine/op_api/lib/libcust_opapi.so"
+    library.parent.mkdir(parents=True)
+    patched(made.runtime, library, (b"libvendorrt.so", b"libgone.so"))
+    write(vendors / "config.ini", "load_priority=mine\n")
+
+
+def other_compiler(made: Fabricated) -> None:
+    (made.root / "old/python/tbe").mkdir(parents=True)
+    made.environment["PYTHONPATH"] = str(made.root / "old/python")
+
+
 def remove_inner_library(made: Fabricated) -> None:
     (made.lib64 / "libvendorrt.so").unlink()
 

@@ -46,6 +46,7 @@ FAMILIES: Final = (
     "operators",
     "inventory",
     "python_packages",
+    "products",
     "runtime",
     "chips",
     "device",

@@ -246,16 +246,16 @@ def _named(machine: Machine) -> Iterator[Trace]:
         if text:
             yield Trace(
                 name,
-                f"names {text}, {_state(Path(text))}",
+                f"names {text}, {_state(machine, ExaminedPath(text))}",
                 "the variable is of a CANN that was removed, moved or updated since",
                 f"source the set_env.sh of a CANN that is there; if there is none, {_AGAIN}",
             )
 
 
-def _state(root: Path) -> str:
+def _state(machine: Machine, root: Path) -> str:
     """Describe the fault of a root: missing, a link that leads nowhere, without libraries."""
     try:
-        root.resolve(strict=True)
+        real = root.resolve(strict=True)
     except RuntimeError:  # before Python 3.13: a loop
         return "a link that leads to itself"
     except OSError as error:
@@ -264,8 +264,12 @@ def _state(root: Path) -> str:
         if root.is_symlink():
             return f"a link to {root.readlink()}, which does not exist"
         return "which does not exist" if error.errno == errno.ENOENT else f"unusable: {error}"
+    where = "which" if real == root else f"a link to {machine.shown(real)}, which"
+    for child in _inside(real):
+        if any(_has_runtime(library_set.directory) for library_set in library_sets(child)):
+            return f"{where} has CANN one level deeper, in {machine.shown(child)}"
     places = ", ".join(library_set.directory.name for library_set in library_sets(root))
-    return f"which has none of CANN's libraries in {places}"
+    return f"{where} has none of CANN's libraries in {places}"
 
 
 def _roots(machine: Machine) -> Iterator[Trace]:
@@ -274,7 +278,7 @@ def _roots(machine: Machine) -> Iterator[Trace]:
         if place.is_symlink() or place.is_dir():
             yield Trace(
                 machine.shown(place),
-                _state(place),
+                _state(machine, place),
                 "an installation was removed or interrupted; in a container: only part is mounted",
                 _AGAIN,
             )

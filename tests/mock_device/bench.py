@@ -119,8 +119,8 @@ class Bench:
         self._array(made, made.dims, made.strides)[...] = values
         return made
 
-    def write(self, placed: Tensor, index: tuple[int, ...], number: float) -> None:
-        """Place one element of a tensor."""
+    def write(self, placed: Tensor, index: Any, number: float) -> None:
+        """Place a number in one element of a tensor, or in several."""
         self._array(placed, placed.dims, placed.strides)[index] = number
 
     def array(self, placed: Tensor) -> NDArray[Any]:

@@ -7,6 +7,7 @@ of them a second time, by hand.
 
 from __future__ import annotations
 
+from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,104 +24,95 @@ from pyaclnn.mock.protocol.values import (
     Value,
 )
 
-from .agreement import ACCEPTED, CHIPS, NOT_COMPUTED, REFUSED, VECTORS_OF, Probe, probes
+from .agreement import CHIPS, EXCEPTIONS, VECTORS_OF, Verdict, verdicts
 from .bench import tensor
-from .test_kernels import Stage
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
+
+    from pyaclnn.facts.operators.call_rules import CallRules
 
     from .bench import Bench
 
     Arguments = dict[str, Value]
 
-INTEGERS = "i8 u8 i16 i32 i64 bool"
-FLOAT_CAST = (INTEGERS, REFUSED, "the result is cast from FLOAT, which no integer holds")
-BOOL_DIFFERENCE = ("bool", NOT_COMPUTED, "the difference of two truth values is not stated")
-PACKED_FLOATS = "how floats of 4 bits lie in FLOAT is not stated"
-EXCEPTIONS = {
-    "ConvertWeightToINT4Pack.weight": ("f32", NOT_COMPUTED, PACKED_FLOATS),
-    "ConvertWeightToINT4Pack.weightInt4Pack": (
-        "f32 e2m1 i4",
-        NOT_COMPUTED,
-        f"{PACKED_FLOATS}; integers of 4 bits are tested with their shape in test_pairs",
-    ),
-    **dict.fromkeys(
-        ("DequantSwigluQuant.yOut", "DequantSwigluQuantV2.yOut"),
-        ("e2m1", NOT_COMPUTED, "the scale of FLOAT4 is not stated"),
-    ),
-    "Divs.out": FLOAT_CAST,
-    "DivMods.out": FLOAT_CAST,
-    "InplaceDivs.selfRef": FLOAT_CAST,
-    "InplaceDivMods.selfRef": FLOAT_CAST,
-    "InplaceXLogYScalarOther.selfRef": (INTEGERS, REFUSED, "the result is of floats, uncast"),
-    "Inverse.self": ("c64 c128", REFUSED, "no result is complex, nor is a complex one cast"),
-    "InplaceAddcdiv.selfRef": ("i64", NOT_COMPUTED, "how integers are divided is not stated"),
-    "Sub.out": BOOL_DIFFERENCE,
-    "Subs.out": BOOL_DIFFERENCE,
-    "InplaceSub.selfRef": BOOL_DIFFERENCE,
-    "InplaceSubs.selfRef": BOOL_DIFFERENCE,
-}
-"""Listed types that another fact excludes, or that are not computed: the answer, and the reason."""
-WITHOUT_ARRAY = ("HIFLOAT8", "COMPLEX32", "FLOAT4_E1M2")
-"""Types that no kernel here computes with, because NumPy and ml_dtypes lack them: 999001."""
+FACTS = [
+    pytest.param(release, family, first, id=f"{release}-{family}")
+    for first, (release, family) in enumerate(product(("8.1", "9.1"), CHIPS))
+    if (release, family) != ("8.1", "950")
+]
+"""Every release with every family of chips that it knows."""
 
 
-def expected_status(name: str, probe: Probe) -> int:
-    """The answer to a type by the rules, or by an exception to them."""
-    if not probe.listed:
-        return REFUSED
-    key = f"{name.removeprefix('aclnn')}.{probe.name}"
-    words, status, _ = EXCEPTIONS.get(key, ("", ACCEPTED, ""))
-    if probe.word in words.split():
-        return status
-    return NOT_COMPUTED if probe.word in WITHOUT_ARRAY else ACCEPTED
+def wrong_verdicts(
+    bench: Bench, family: str, names: Iterable[str], change: Callable[[CallRules], CallRules]
+) -> list[tuple[str, Verdict]]:
+    """The answers of phase 1 that are not those of the rules."""
+    found = []
+    for name in names:
+        rules = call_rules(name)
+        assert rules is not None
+        answers = verdicts(bench, name, family, change(rules))
+        found += [(name, verdict) for verdict in answers if not verdict.is_right]
+    return found
 
 
-@pytest.mark.sampled(40)
-@pytest.mark.parametrize("family", CHIPS)
-@pytest.mark.parametrize("name", VECTORS_OF)
-def test_each_listed_type_is_accepted_and_each_other_refused(
-    name: str, family: str, make_bench: Callable[[str], Bench]
+def names_of(release: str) -> list[str]:
+    return [name for name in VECTORS_OF if catalogue()[name].is_in(release)]
+
+
+def unchanged(rules: CallRules) -> CallRules:
+    return rules
+
+
+@pytest.mark.parametrize(("release", "family", "first"), FACTS)
+def test_phase_1_answers_by_the_rules(
+    release: str, family: str, first: int, make_bench: Callable[..., Bench]
 ) -> None:
-    found = list(probes(make_bench(CHIPS[family]), name, family))
-    wrong = [p for p in found if p.status != expected_status(name, p)]
-    assert wrong == []
-    odd = sum(not p.agrees and p.word not in WITHOUT_ARRAY for p in found)
-    known = any(key.startswith(f"{name.removeprefix('aclnn')}.") for key in EXCEPTIONS)
-    assert odd <= 0.02 * len(found) or known
+    some = names_of(release)[first :: 4 * len(FACTS)]
+    assert len(some) > 10
+    assert wrong_verdicts(make_bench(CHIPS[family], release), family, some, unchanged) == []
 
 
-IN_8_1 = [name for name in VECTORS_OF if "8.1" in catalogue()[name].releases]
+@pytest.mark.exhaustive
+@pytest.mark.parametrize(("release", "family", "first"), FACTS)
+def test_phase_1_of_every_operator_answers_by_the_rules(
+    release: str, family: str, first: int, make_bench: Callable[..., Bench]
+) -> None:
+    # One test for all operators: the calls that are accepted are tried first on the next chip.
+    bench = make_bench(CHIPS[family], release)
+    assert first >= 0
+    assert wrong_verdicts(bench, family, names_of(release), unchanged) == []
 
 
-@pytest.mark.sampled(40)
-@pytest.mark.parametrize("name", IN_8_1)
-def test_cann_8_1_lists_the_same_types(name: str, make_bench: Callable[..., Bench]) -> None:
-    # No source states other types for that release; operators that it lacks are refused whole.
-    for family in ("910b", "310p"):
-        found = list(probes(make_bench(CHIPS[family], release="8.1"), name, family))
-        assert [p for p in found if p.status != expected_status(name, p)] == []
+def every(**changes: Any) -> Callable[[CallRules], CallRules]:
+    """A change of the rules of every parameter."""
+    return lambda rules: rules._replace(
+        parameters=tuple(rule._replace(**changes) for rule in rules.parameters)
+    )
+
+
+@pytest.mark.parametrize(
+    ("family", "change", "wrong"),
+    [
+        ("910", unchanged, {"bf16"}),
+        ("910b", every(nullable=True), {"NULL"}),
+        ("910b", every(nullable=False, pointer=True), {"NULL"}),
+        ("910b", every(axes=5), {"6 axes"}),
+        ("910b", every(words="f"), {"f16", "i32"}),
+    ],
+)
+def test_an_answer_by_other_rules_is_noticed(
+    family: str, change: Callable[[CallRules], CallRules], wrong: set[str], bench: Bench
+) -> None:
+    found = wrong_verdicts(bench, family, ["aclnnAdd", "aclnnConvolution"], change)
+    assert wrong <= {verdict.change for _, verdict in found}
 
 
 def test_every_exception_is_one_of_an_operator() -> None:
     for key in EXCEPTIONS:
         name, _, parameter = key.partition(".")
         assert parameter in [p.name for p in catalogue()[f"aclnn{name}"].parameters]
-
-
-def test_a_null_is_refused_where_it_is_required_and_nowhere_else(bench: Bench) -> None:
-    wrong = []
-    for name, vectors in VECTORS_OF.items():
-        bench.clear()
-        base = Stage(bench, vectors[0]).arguments
-        rules = call_rules(name)
-        assert rules is not None
-        for of, rule in zip(base, rules.parameters, strict=True):
-            status = bench.check(name, base | {of: None}).status if rule.pointer else 0
-            if rule.pointer and (status == 161001) == rule.nullable:
-                wrong.append((name, of, status))
-    assert wrong == []
 
 
 def of(*dims: int, word: str = "FLOAT", form: str = "ND") -> Tensor:

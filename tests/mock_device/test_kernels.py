@@ -202,3 +202,12 @@ def test_an_optional_tensor_that_a_row_does_not_see_is_refused() -> None:
     assert grouped.refuses("activationQuantScaleOptional")
     assert not grouped.refuses("biasOptional")  # named by the row
     assert not row_kernel("aclnnMoeFinalizeRoutingV2").refuses("expertIdxOptional")  # in brackets
+
+
+def test_the_difference_of_truth_values_is_true_where_they_differ(bench: Bench) -> None:
+    code = DATA_TYPES["BOOL"]
+    a, b = (bench.put(np.array(bits), code) for bits in ([0, 0, 1, 1], [0, 1, 0, 1]))
+    for alpha, expected in ((True, [0, 1, 1, 0]), (False, [0, 0, 1, 1])):
+        out = bench.empty(4, data_type=code)
+        bench.launch("aclnnSub", {"self": a, "other": b, "alpha": scalar(alpha), "out": out})
+        assert bench.get(out).tolist() == expected

@@ -151,6 +151,19 @@ def test_numbers_of_4_bits_are_cast(word: str, make_bench: Callable[[str], Bench
         np.testing.assert_array_equal(bench.get(back), x)
 
 
+@pytest.mark.parametrize("kind", ["FLOAT4_E2M1", "FLOAT"])
+def test_weights_of_floats_are_converted(kind: str, bench: Bench) -> None:
+    weight: Any = np.array([[0, 1, -2, 3, 6, -4, -6, 0.5]])
+    codes = nibbles(np.array([0, 2, 12, 5, 7, 14, 15, 1]))
+    held = put_pairs(bench, np.zeros((1, 8), np.int8))
+    dims = (1, 1) if kind == "FLOAT" else (1, 8)
+    held = replace(held, data_type=DATA_TYPES[kind], dims=dims, strides=row_major(dims))
+    bench.launch(
+        "aclnnConvertWeightToINT4Pack", {"weight": bench.put(weight), "weightInt4Pack": held}
+    )
+    assert bench.bytes_at(held.address, 4) == codes.tobytes()
+
+
 def test_weights_are_converted_to_pairs(bench: Bench) -> None:
     weight = RNG.integers(-8, 8, (4, 8))
     held = put_pairs(bench, np.zeros((4, 8), np.int8))

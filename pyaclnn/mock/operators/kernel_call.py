@@ -12,7 +12,6 @@ from pyaclnn.base.errors import text_of
 from pyaclnn.facts.operators.call_rules import call_rules
 from pyaclnn.facts.operators.catalogue import catalogue
 from pyaclnn.facts.operators.limits import CATEGORIES, category_of
-from pyaclnn.facts.operators.types import PAIRED
 from pyaclnn.mock.operators.kernel_files import VARIABLE
 from pyaclnn.mock.operators.limits import items_of
 from pyaclnn.mock.protocol.dtypes import dtype_of_word, numpy_dtype, type_word
@@ -289,8 +288,9 @@ def _number_of(scalar: Scalar) -> Any:
 
 
 def _dtype(name: str, value: Value) -> np.dtype[Any]:
+    word = type_word(value if isinstance(value, int) else -1)
     try:
-        code = value if isinstance(value, int) else -1
-        return dtype_of_word(type_word(code)) if type_word(code) in PAIRED else numpy_dtype(code)
-    except KeyError as error:
-        raise ValueError(f"{name}: {error.args[0]}") from error
+        return dtype_of_word(word)
+    except KeyError:
+        text = f"{name}: data type {word} has no array type on the simulated device"
+        raise ValueError(text) from None

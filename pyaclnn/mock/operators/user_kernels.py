@@ -12,9 +12,11 @@ from pyaclnn.base.errors import text_of
 from pyaclnn.facts.operators.call_rules import call_rules
 from pyaclnn.facts.operators.types import ARRAYS
 from pyaclnn.mock.operators.arguments import check_arguments
+from pyaclnn.mock.operators.complex32 import from_words, is_complex32, to_words, words_of
 from pyaclnn.mock.operators.data_errors import data_error_text
 from pyaclnn.mock.operators.kernel_call import KernelCall, kernel_missing, zeros
 from pyaclnn.mock.operators.limits import typed_items
+from pyaclnn.mock.operators.moved_types import with_stand_ins
 from pyaclnn.mock.operators.operator import ExecutorKind, Launch, Operator, Plan, RefusalError
 from pyaclnn.mock.operators.outputs import poison_output
 from pyaclnn.mock.operators.pairs import (
@@ -79,6 +81,7 @@ def operator_of_kernel(signature: Signature, kernel: Kernel) -> Operator[Given]:
 
     def check(given: Given, setting: Setting) -> Plan:
         check_arguments(signature, given.values, setting.chip, kernel)
+        given = Given(with_stand_ins(signature.name, given.values))
         _check_arrays(signature, given)
         ranks = setting.flags >> RANKS_SHIFT
         try:
@@ -91,7 +94,8 @@ def operator_of_kernel(signature: Signature, kernel: Kernel) -> Operator[Given]:
         return Plan(launch=Launch.KERNELS)
 
     def run(given: Given, _setting: Setting, memory: DeviceMemory) -> Shapes:
-        return _run(call, given, memory, note)
+        moved = Given(with_stand_ins(signature.name, given.values))
+        return _run(call, moved, memory, note)
 
     return _operator(signature, check, run)
 
@@ -121,11 +125,7 @@ def _run(call: KernelCall, given: Given, memory: DeviceMemory, note: str) -> Sha
     """Compute a call in device memory; return the shapes of results that are shorter."""
 
     def readable(name: str, tensor: Tensor) -> NDArray[Any]:
-        array: NDArray[Any] = (
-            read_pairs(memory, name, tensor)
-            if is_paired(tensor)
-            else _matrices(memory, name, tensor)
-        )
+        array = _array(memory, name, tensor)
         array.flags.writeable = False
         return array
 
@@ -145,6 +145,8 @@ def _run(call: KernelCall, given: Given, memory: DeviceMemory, note: str) -> Sha
             blocks = memory.dense(name, replace(tensor, dims=tensor.storage_dims))
             blocks[...] = relaid(array, "ND", "FRACTAL_NZ", blocks)
             continue
+        if is_complex32(tensor):
+            tensor, array = words_of(tensor), to_words(array)  # noqa: PLW2901
         target = memory.view(name, tensor)
         if array.shape != tensor.dims and name.split("[")[0] not in signature.read:
             poison_output(target, [array])
@@ -160,6 +162,15 @@ def _is_fractal(tensor: Tensor) -> bool:
     """Report whether the storage of a tensor is FRACTAL_NZ, and its dimensions are of matrices."""
     stored = len(tensor.storage_dims) == tensor.rank + 2 and tensor.contiguous
     return stored and format_name(tensor.format) == "FRACTAL_NZ"
+
+
+def _array(memory: DeviceMemory, name: str, tensor: Tensor) -> NDArray[Any]:
+    """Return the array of a tensor, of types that NumPy does not have as a copy."""
+    if is_paired(tensor):
+        return read_pairs(memory, name, tensor)
+    if is_complex32(tensor):
+        return from_words(memory.view(name, words_of(tensor)))
+    return _matrices(memory, name, tensor)
 
 
 def _matrices(memory: DeviceMemory, name: str, tensor: Tensor) -> NDArray[Any]:
@@ -203,7 +214,9 @@ def _check_arrays(signature: Signature, given: Given) -> None:
                 continue
             why = f"{parameter} has numbers of {shown} with gaps, or half a byte of them"
             raise KernelLimitError(kernel_missing(signature.name, why))
-        if type_word(item.data_type) not in ARRAYS:
+        if type_word(item.data_type) not in ARRAYS and not (
+            isinstance(item, Tensor) and is_complex32(item)
+        ):
             why = f"{parameter} has the data type {shown}, which has no array on the simulated NPU"
             raise KernelLimitError(kernel_missing(signature.name, why))
 

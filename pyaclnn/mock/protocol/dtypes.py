@@ -44,7 +44,7 @@ _TYPES: Final = {**ARRAYS, **PAIRED}
 _WORDS = {DATA_TYPES[kind.acl.removeprefix("ACL_")]: word for word, kind in _TYPES.items()}
 _BY_WORD: Final = {
     word: np.dtype(getattr(ml_dtypes, kind.numpy, kind.numpy)) for word, kind in _TYPES.items()
-}
+} | {"COMPLEX32": np.dtype(np.complex64)}
 _NUMPY: dict[int, np.dtype[np.generic]] = {
     code: _BY_WORD[word] for code, word in _WORDS.items() if word not in PAIRED
 }
@@ -84,7 +84,9 @@ def format_name(code: int) -> str:
 
 
 def dtype_of_word(word: str) -> np.dtype[np.generic]:
-    """Give the NumPy type of a word; an array of a type of 4 bits has an element a byte.
+    """Give the NumPy type that kernels compute a type in.
+
+    An array of a type of 4 bits has an element a byte, one of COMPLEX32 elements of complex64.
 
     Raises:
         KeyError: There is no NumPy type for it.

@@ -52,11 +52,10 @@ def add(self: Array, other: Any, alpha: Any) -> Array:
 
 @operator("aclnnSub", "aclnnSubs", "aclnnInplaceSub", "aclnnInplaceSubs")
 def sub(self: Array, other: Any, alpha: Any) -> Array:
-    """``self - alpha * other``; CANN lists BOOL, and does not state the difference of two."""
+    """``self - alpha * other``; that of two truth values is true if it is not 0."""
     dtype = promoted(self, other)
-    if category(dtype) == "b":
-        raise KernelLimitError("aclnnSub has no kernel for BOOL alone on the simulated NPU")
-    return _combined(lambda a, b: a - _scaled(alpha, b, dtype), self, other)
+    difference = np.not_equal if category(dtype) == "b" else np.subtract
+    return _combined(lambda a, b: difference(a, _scaled(alpha, b, dtype)), self, other)
 
 
 @operator("aclnnRsub", "aclnnRsubs")

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 
 from pyaclnn.reference.arithmetic.microscaling import BLOCK, block_scaled
@@ -34,6 +35,13 @@ __all__ = [
 ]
 
 Array = Any
+_PACKED = {
+    ("int32", "int4"),
+    ("int32", "int32"),
+    ("float32", "float4_e2m1fn"),
+    ("float32", "float32"),
+}
+"""The types that numbers of 4 bits come from, and those that hold them."""
 _ROUND = {"round": np.rint, "floor": np.floor, "ceil": np.ceil, "trunc": np.trunc}
 
 
@@ -197,11 +205,17 @@ def fake_quantized(
 
 
 def packed_nibbles(x: Array, results: Array) -> Array:
-    """Integers of 4 bits, or eight of them an element of int32, the first one lowest."""
-    if x.dtype != np.int32 or results.dtype.name not in {"int4", "int32"}:
+    """Numbers of 4 bits, or eight of them in the bits of an element, the first one lowest.
+
+    Integers come from int32, floats from float32.
+    """
+    if (x.dtype.name, results.dtype.name) not in _PACKED:
         raise NotImplementedError(f"{results.dtype} of {x.dtype} is not computed")
-    numbers = x.astype(np.int8)
-    return packed(numbers) if results.dtype == np.int32 else numbers.astype(results.dtype)
+    if x.dtype == np.int32:
+        numbers = x.astype(np.int8)
+        return packed(numbers) if results.dtype == np.int32 else numbers.astype(results.dtype)
+    floats = x.astype(ml_dtypes.float4_e2m1fn)
+    return packed(floats.view(np.int8)).view(np.float32) if results.dtype == x.dtype else floats
 
 
 def shared_scales(

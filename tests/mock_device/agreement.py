@@ -162,9 +162,12 @@ def calls_with(name: str, base: Arguments, of: str, word: str) -> Iterator[Argum
         yield start | {result: typed(base[result], kind)}
     for other, kind in product(others, TYPES):
         yield one | {other: typed(base[other], kind)}
-    for other in others:
+    every = one | {p: typed(base[p], word) for p in others}
+    yield every | dict.fromkeys(asked, CODES[word])
+    for other, kind in product(others, TYPES):
         (shaped, *_), (own, *_) = tensors_of(base[other]), tensors_of(one[of])
-        yield one | {of: replace(own, dims=shaped.dims, strides=shaped.strides)}
+        reshaped = replace(own, dims=shaped.dims, strides=shaped.strides)
+        yield one | {other: typed(base[other], kind), of: reshaped}
     for kind in TYPES:
         changed = {p: typed(base[p], kind) for p in alike}
         yield one | changed | dict.fromkeys(asked, CODES[kind])
@@ -197,6 +200,7 @@ def best_status(bench: Bench, name: str, bases: list[Arguments], of: str, word: 
 
 def verdicts(bench: Bench, name: str, family: str, rules: CallRules) -> Iterator[Verdict]:
     """Every type of every tensor whose types are known, NULL of every pointer, too many axes."""
+    bench.clear()
     bases = [Stage(bench, vector).arguments for vector in VECTORS_OF[name]]
     accepted = next((base for base in bases if bench.check(name, base).status == ACCEPTED), None)
     for of, rule in zip(bases[0], rules.parameters, strict=True):

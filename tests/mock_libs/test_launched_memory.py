@@ -46,20 +46,31 @@ def of(kind: str, values: list[float]) -> Any:
 
 @pytest.fixture
 def block() -> Iterator[Any]:
-    made = ffi.cast("char *", npu.device_memory(256))
-    npu.write(made, bytes(256))
+    made = ffi.cast("char *", npu.device_memory(1024))
+    npu.write(made, bytes(1024))
     yield made
     npu.call("aclrtFree", made)
 
 
-def tensors(block: Any, *, shift: int) -> tuple[Any, Any]:
-    """The input, and an output so many bytes behind it."""
-    return npu.tensor((4, 4), block), npu.tensor((4, 4), block + shift)
+def tensors(block: Any, name: str = "", *, shift: int) -> tuple[Any, Any]:
+    """The input of an operator, and an output so many bytes behind it."""
+    dims = (1, 4, 4) if name == "aclnnBaddbmm" else (4, 4)
+    return npu.tensor(dims, block), npu.tensor(dims, block + shift)
 
 
 def mask_at(block: Any) -> Any:
     """A condition that lies apart from both."""
     return npu.tensor((4, 4), block + 192, BOOL)
+
+
+def places_at(block: Any, axes: int = 1) -> Any:
+    """Four places in the first axis, all 0."""
+    return npu.tensor((4,) if axes == 1 else (1, 4), block + 256, INT64)
+
+
+def apart(block: Any, dims: tuple[int, ...] = (4, 4)) -> Any:
+    """Another tensor."""
+    return npu.tensor(dims, block + 384)
 
 
 # CANN's own callers pass these self as out (op-plugin).
@@ -73,17 +84,29 @@ IN_PLACE: dict[str, Callable[[Any, Any, Any], tuple[Any, ...]]] = {
     "aclnnAbs": lambda x, out, _: (x, out),
     "aclnnSWhere": lambda x, out, block: (mask_at(block), x, x, out),
     "aclnnAdd": lambda x, out, _: (x, x, of("scalar", [1]), out),
+    "aclnnScatterAdd": lambda x, out, block: (x, 0, places_at(block, 2), apart(block), out),
+    "aclnnIndexAdd": lambda x, out, block: (
+        *(x, 0, places_at(block), apart(block)),
+        *(of("scalar", [1]), out),
+    ),
+    "aclnnBaddbmm": lambda x, out, block: (
+        *(x, apart(block, (1, 4, 4)), apart(block, (1, 4, 4)), of("scalar", [1])),
+        *(of("scalar", [1]), out, 0),
+    ),
+    "aclnnInplaceAdd": lambda x, out, _: (out, x, of("scalar", [1])),
 }
 
 
 @pytest.mark.parametrize("name", IN_PLACE)
 def test_an_output_may_be_exactly_an_input(name: str, block: Any) -> None:
-    assert launch(name, *IN_PLACE[name](*tensors(block, shift=0), block)) == []
+    assert launch(name, *IN_PLACE[name](*tensors(block, name, shift=0), block)) == []
 
 
 @pytest.mark.parametrize("name", IN_PLACE)
 def test_an_output_may_not_lie_on_a_part_of_an_input(name: str, block: Any) -> None:
-    assert launch(name, *IN_PLACE[name](*tensors(block, shift=32), block)) == ["tensors-overlap"]
+    assert launch(name, *IN_PLACE[name](*tensors(block, name, shift=32), block)) == [
+        "tensors-overlap"
+    ]
 
 
 def test_an_output_may_not_be_another_output(block: Any) -> None:

@@ -160,11 +160,6 @@ static const char *inspect_tensor(const struct executor *executor, size_t index,
     return NULL;
 }
 
-static bool begins(const char *name, const char *with)
-{
-    return strncmp(name, with, strlen(with)) == 0;
-}
-
 /* Only dense views are compared: two that are not may lie between each other's elements. An output
  * may be exactly one of the inputs, unless it is known of the operator that it must lie apart. */
 static void check_overlap(const struct mock_launch *launch, const bool *dense, bool apart)
@@ -211,9 +206,7 @@ static const char *inspect(const struct executor *executor, const void *workspac
                 (struct mock_range){workspace, wanted, true, true};
         }
     }
-    if (!begins(executor->operator_name, "aclnnInplace")) {
-        check_overlap(launch, dense, executor->plan.apart);
-    }
+    check_overlap(launch, dense, executor->plan.apart);
     return refused;
 }
 

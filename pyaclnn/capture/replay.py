@@ -89,12 +89,12 @@ class _Replay:
 
     def make(self, call: Call) -> None:
         """Make a call again."""
+        if not self._begun:
+            self._begin(call)
         known = recorded(call.name)
         if known is None or not known.role & {"run", "peer"}:
             self._outcome.skipped[call.name] += 1
             return
-        if not self._begun:
-            self._begin(call)
         if call.thread != self._thread:
             self._switch(call.thread)
         if "peer" in known.role:
@@ -114,7 +114,7 @@ class _Replay:
     def _begin(self, call: Call) -> None:
         """Begin as the program has: a part of a trace may not."""
         self._begun = True
-        if call.name not in {"aclInit", "aclrtGetRunMode"}:
+        if call.number:
             function("aclInit")(raw.NULL)
             function("aclrtSetDevice")(0)
 

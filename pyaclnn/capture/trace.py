@@ -46,6 +46,7 @@ __all__ = [
 MAGIC: Final = b"pyaclnn trace 1\n"
 _HEAD: Final = struct.Struct("<4sQII")
 _LARGEST: Final = 1 << 40
+_HANDLE: Final = (1 << 64) - 1
 _LARGEST_BLOCK: Final = 1 << 32
 
 Value: TypeAlias = "int | float | str | bytes | tuple[int, ...] | None"
@@ -285,19 +286,20 @@ class _Block:
         if letter in "df":
             return float(struct.unpack("<d", self._bytes(8))[0])
         if letter == "l":
-            return self._array(int(spec[1:].lstrip("=").partition(",")[0]))
+            return self._array(spec[1:])
         if letter in "vno":
             length = self._number()
             return None if length == 0 else self._bytes(length - 1)
         return self._signed() if letter in "bciqy" else self._number()
 
-    def _array(self, size: int) -> Value:
-        count = self._number()
+    def _array(self, spec: str) -> bytes | tuple[int, ...] | None:
+        count, size = self._number(), int(spec.lstrip("=").partition(",")[0])
         if count == 0:
             return None
-        if size != 8:  # noqa: PLR2004
+        if size != 8:  # noqa: PLR2004  # what is no 64-bit integer is kept as bytes
             return self._bytes((count - 1) * size)
-        return tuple(self._signed() for _ in range(count - 1))
+        mask = _HANDLE if spec[0] == "=" else -1
+        return tuple(self._signed() & mask for _ in range(count - 1))
 
     def _contents(self) -> Contents:
         call, parameter, element, phase, full, size = (self._number() for _ in range(6))

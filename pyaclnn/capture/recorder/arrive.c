@@ -196,7 +196,7 @@ uint64_t capture_arrive(const void *state, uint32_t number, const struct mock_re
     (void)state;
     struct capture_function *function = capture_function(number);
     const void *target = capture_target(number);
-    if (inside || !capture_active()) {
+    if (inside || !(capture_active() || capture_keeping())) {
         return pass_on(target, function, registers);
     }
     inside = true;

@@ -24,7 +24,7 @@ struct capture_settings capture_settings;
 static struct {
     pthread_mutex_t lock;
     char path[4096];
-    bool active, signals;
+    bool active, signals, by_program;
     int file;
     uint64_t calls, written, flushed;
     pid_t process;
@@ -215,13 +215,13 @@ uint64_t capture_next_call(void)
 
 bool capture_wanted(uint64_t call)
 {
-    return call >= capture_settings.first && call < capture_settings.last;
+    return trace.active && call >= capture_settings.first && call < capture_settings.last;
 }
 
 /* Whether a part of the trace may be needed that is not written, or is thrown away. */
 bool capture_keeping(void)
 {
-    return capture_settings.first != 0 || capture_settings.limit != 0;
+    return trace.by_program || capture_settings.first != 0 || capture_settings.limit != 0;
 }
 
 void capture_keep(uint64_t key, const struct capture_bytes *record, uint32_t number)
@@ -297,8 +297,7 @@ static uint64_t option(const char *options, const char *name, uint64_t otherwise
     return found == NULL ? otherwise : strtoull(found + strlen(name), NULL, 10);
 }
 
-/* Begin a trace; options are NAME=VALUE, each with a semicolon behind it. 0: begun. */
-int capture_begin(const char *path, const char *options)
+static int begin(const char *path, const char *options)
 {
     pthread_mutex_lock(&trace.lock);
     const bool possible = !trace.active && strlen(path) < sizeof trace.path;
@@ -327,6 +326,14 @@ int capture_begin(const char *path, const char *options)
     return possible ? 0 : 1;
 }
 
+/* Begin a trace; options are NAME=VALUE, each with a semicolon behind it. 0: begun. From now on what
+ * is alive is known, for the next trace. */
+int capture_begin(const char *path, const char *options)
+{
+    trace.by_program = true;
+    return begin(path, options);
+}
+
 /* End it: what is pending is waited for. */
 void capture_end(void)
 {
@@ -349,7 +356,7 @@ __attribute__((constructor)) static void start(void)
     const char *path = getenv(PATH), *options = getenv(OPTIONS);
     pthread_atfork(NULL, NULL, in_child);
     if (path != NULL && *path != '\0') {
-        capture_begin(path, options == NULL ? "" : options);
+        begin(path, options == NULL ? "" : options);
     }
 }
 

@@ -1,0 +1,199 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Programs in C are captured and replay: graphs, ranks, faults, parts, crashes, forks, kills."""
+
+from __future__ import annotations
+
+import os
+import random
+import re
+import shlex
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from pyaclnn.capture.trace import Call, Ended, read_trace, traces_of
+from pyaclnn.mock import cflags, ldflags
+
+from .captured import pyaclnn
+
+SOURCES = Path(__file__).parent / "c"
+MODES = ("deferred", "eager", "shuffled:3")
+
+
+@pytest.fixture(scope="module")
+def build(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    folder = tmp_path_factory.mktemp("programs")
+    made = {}
+    for name in ("sample", "ranks", "loop"):
+        made[name] = folder / name
+        compiler = shlex.split(os.environ.get("CC", "cc"))
+        own = [str(SOURCES / f"{name}.c"), "-o", str(made[name])]
+        subprocess.run([*compiler, "-O1", *own, *cflags(), *ldflags()], check=True)
+    return made
+
+
+def captured(trace: Path, *command: str | Path, **variables: str) -> tuple[Path, str]:
+    options = ("--contents", "full") if "--contents" not in command else ()
+    done = pyaclnn("capture", "-o", trace, *options, *command, **variables)
+    return trace, done.stdout
+
+
+def calls(trace: Path) -> list[Call]:
+    return [record for record in read_trace(trace) if isinstance(record, Call)]
+
+
+@pytest.mark.sampled(1)
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("kind", ["sample", "graph"])
+def test_a_program_replays_in_every_order_of_streams(
+    kind: str, mode: str, build: dict[str, Path], tmp_path: Path
+) -> None:
+    command: list[str | Path] = [build["sample"], "3"]
+    command += ["graph"] if kind == "graph" else []
+    trace, printed = captured(tmp_path / "run.trace", "--", *command)
+    assert printed == ("0 126\n" if kind == "graph" else "2 126\n")
+    done = pyaclnn("replay", trace, "--exact", PYACLNN_MOCK_MODE=mode)
+    compared = 2 if kind == "graph" else 3  # what is captured into a graph runs with it
+    assert done.stdout.endswith(f"{compared} results compared: no divergence.\n"), done.stdout
+
+
+def test_a_fault_while_capturing_is_found_at_its_call(
+    build: dict[str, Path], tmp_path: Path
+) -> None:
+    faults = {"PYACLNN_MOCK_FAULTS": "aclnnAdd:2=wrong"}
+    trace, _ = captured(tmp_path / "run.trace", "--", build["sample"], "3", **faults)
+    second = [call.number for call in calls(trace) if call.name == "aclnnAdd"][1]
+    done = pyaclnn("replay", trace)
+    assert done.returncode == 1
+    found = [line for line in done.stdout.splitlines() if line.startswith("call ")]
+    assert len(found) == 1
+    assert found[0].startswith(f"call {second} aclnnAdd out[")
+
+
+@pytest.mark.exhaustive
+def test_each_rank_replays_alone_with_what_its_peer_sent(
+    build: dict[str, Path], tmp_path: Path
+) -> None:
+    trace, printed = captured(tmp_path / "run.trace", "--", build["ranks"])
+    assert sorted(printed.splitlines()) == ["rank 0: 0 145", "rank 1: 0 245"]
+    traces = traces_of(trace)
+    assert len(traces) == 2
+    for each in traces:
+        done = pyaclnn("replay", each)
+        assert "1 results compared: no divergence." in done.stdout
+
+
+def test_a_part_of_a_run_replays_by_itself(build: dict[str, Path], tmp_path: Path) -> None:
+    command = ("--calls", "25:40", "--", build["sample"], "6")
+    trace, _ = captured(tmp_path / "run.trace", *command)
+    numbers = [call.number for call in calls(trace)]
+    before = [number for number in numbers if number < 25]
+    assert numbers[len(before) :] == list(range(25, 40))
+    assert {call.name for call in calls(trace)[: len(before)]} == {
+        *("aclrtCreateStream", "aclrtMalloc", "aclCreateScalar", "aclCreateTensor"),
+    }
+    done = pyaclnn("replay", trace)
+    assert "3 results compared: no divergence." in done.stdout
+
+
+PARTS = """
+import sys
+import numpy as np
+import pyaclnn
+x, weight = np.ones((2, 8), np.float32), np.ones(8, np.float32)
+for name in sys.argv[1:]:
+    with pyaclnn.capture(name, contents="full"):
+        pyaclnn.ops.rms_norm(x, weight)
+    pyaclnn.ops.rms_norm(x + 1, weight)
+"""
+
+
+@pytest.mark.exhaustive
+def test_each_part_that_a_program_captures_replays_by_itself(tmp_path: Path) -> None:
+    traces = [tmp_path / "first.trace", tmp_path / "second.trace"]
+    environment = {**os.environ, "PYACLNN_BACKEND": "mock"}
+    subprocess.run([sys.executable, "-c", PARTS, *traces], env=environment, check=True)
+    for trace in traces:
+        done = pyaclnn("replay", trace)
+        assert "2 results compared" in done.stdout
+        assert "no divergence" in done.stdout
+
+
+@pytest.mark.exhaustive
+def test_a_limited_trace_keeps_the_newest_part_and_what_it_needs(
+    build: dict[str, Path], tmp_path: Path
+) -> None:
+    command = ("--limit", "64K", "--", build["sample"], "3000")
+    trace, _ = captured(tmp_path / "run.trace", *command)
+    old = trace.with_name("run.trace.old")
+    assert trace.stat().st_size + old.stat().st_size < 150_000
+    assert calls(trace)[-1].name == "aclFinalize"
+    done = pyaclnn("replay", trace)
+    assert done.returncode == 0, done.stdout
+
+
+@pytest.mark.exhaustive
+def test_a_crash_leaves_the_calls_before_it_and_its_signal(
+    build: dict[str, Path], tmp_path: Path
+) -> None:
+    trace, _ = captured(tmp_path / "run.trace", "--", build["sample"], "3", CRASH="1")
+    assert list(read_trace(trace))[-1] == Ended(signal.SIGSEGV)
+    assert [call.name for call in calls(trace)][-1] == "aclrtSynchronizeStream"
+
+
+@pytest.mark.exhaustive
+def test_a_child_of_a_fork_has_a_file_of_its_own(build: dict[str, Path], tmp_path: Path) -> None:
+    trace, printed = captured(tmp_path / "run.trace", "--", build["sample"], "3", FORK="1")
+    assert printed == "2 126\n"
+    parent, child = traces_of(trace)
+    assert calls(parent)[-1].name == "aclFinalize"
+    assert [call.name for call in calls(child)] == ["aclrtCreateStream"]
+
+
+@pytest.mark.exhaustive
+@pytest.mark.long
+def test_a_kill_at_any_moment_leaves_a_readable_trace(
+    build: dict[str, Path], tmp_path: Path
+) -> None:
+    chance = random.Random(31)
+    from_here = {**os.environ, "PYACLNN_BACKEND": "mock"}
+    readable = most = 0
+    for number in range(200):
+        trace = tmp_path / f"{number}.trace"
+        command = [sys.executable, "-m", "pyaclnn", "capture", "-o", str(trace), "--contents",
+                   "full", "--", str(build["loop"]), "100000000"]  # fmt: skip
+        process = subprocess.Popen(command, env=from_here, stdout=subprocess.DEVNULL)
+        while not trace.exists():
+            time.sleep(0.001)
+        time.sleep(chance.random() * 0.2)
+        process.kill()
+        process.wait()
+        found = [call.number for call in calls(trace)]
+        assert found == list(range(len(found)))
+        readable, most = readable + 1, max(most, len(found))
+        trace.unlink()
+    assert readable == 200
+    assert most > 1000
+
+
+@pytest.mark.exhaustive
+@pytest.mark.long
+def test_a_million_calls_need_no_more_memory_than_a_few(
+    build: dict[str, Path], tmp_path: Path
+) -> None:
+    used = {}
+    for count in (10_000, 1_000_000):
+        trace = tmp_path / f"{count}.trace"
+        command = ("--contents", "hash", "--", build["loop"], str(count))
+        _, printed = captured(trace, *command)
+        match = re.search(r"(\d+) kB", printed)
+        assert match is not None
+        used[count] = int(match[1])
+        per_call = trace.stat().st_size / count
+        assert per_call < 200
+    assert used[1_000_000] < used[10_000] + 2048
+    assert sum(1 for record in read_trace(trace) if isinstance(record, Call)) > 1_000_000

@@ -83,7 +83,9 @@ def batch_norm(
     else:
         centred = x - mean
     invstd = 1 / np.sqrt(variance + eps)
-    output = rounded(centred * invstd * scale + shift, tensor.dtype).reshape(tensor.shape)
+    centred *= invstd * scale
+    centred += shift
+    output = rounded(centred, tensor.dtype).reshape(tensor.shape)
 
     def moved(
         given: ArrayLike | None, old: NDArray[Any], batch: NDArray[Any]

@@ -49,9 +49,9 @@ def batch_norm_elemt(
         given = deviation.astype(dtype)
         variance = wide(one / (given * given) - small, layout.dtype)
         deviation = 1 / np.sqrt(variance + eps)
-    x = x * deviation * layout.per_channel("weight", weight, 1)
-    output = x + layout.per_channel("bias", bias, 0)
-    return rounded(output, tensor.dtype).reshape(layout.shape)
+    x *= deviation * layout.per_channel("weight", weight, 1)
+    x += layout.per_channel("bias", bias, 0)
+    return rounded(x, tensor.dtype).reshape(layout.shape)
 
 
 @np.errstate(all="ignore")

@@ -66,7 +66,10 @@ class GroupNormalization(NamedTuple):
         """
         centred, mean, variance = moments(x.reshape(layout.groups(count)), 1)
         rstd = 1 / np.sqrt(variance + eps)
-        out = layout.split(centred * rstd) * scale + shift
+        centred *= rstd
+        out = layout.split(centred)
+        out *= scale
+        out += shift
         statistics = (part.reshape(layout.samples, count) for part in (mean, variance, rstd))
         return cls(out.reshape(layout.shape), *statistics)
 

@@ -35,7 +35,7 @@ def widen(narrow: NDArray[Any], out: NDArray[np.float32]) -> None:
         np.copyto(out, narrow, casting="unsafe")
         return
     block = np.atleast_2d(narrow)
-    if block.strides[1] != block.itemsize:
+    if block.strides[1] != block.itemsize or block.strides[0] % block.itemsize:
         block = np.ascontiguousarray(block)
     lib.widen(block.dtype == BFLOAT, *words(block), address("float *", out), *block.shape)
 

@@ -109,7 +109,9 @@ def applied(
     def store(outputs: list[Any], result: Any, part: slice) -> None:
         for output, block in zip(outputs, fields(result), strict=True):
             if output is not None:
-                select(output, cut.axis, part)[...] = block
+                place = select(output, cut.axis, part)
+                words = f"u{block.itemsize}"  # NumPy copies bfloat16 one number after the other
+                place.view(words)[...] = block.view(words)
 
     with plain_arithmetic(BUFFER):
         first = work(parts[0])

@@ -160,6 +160,17 @@ def networks(session: nox.Session) -> None:
 
 
 @nox.session(python=USUAL)
+def hosts(session: nox.Session) -> None:
+    """llama.cpp, built from its sources, with its own tests and a model. Takes an hour or more."""
+    folder = session.create_tmp()
+    source = ("--no-deps", "--no-binary", ":all:", *GROUPS["llama"])
+    session.run("pip", "download", "--dest", folder, *source)
+    session.install(".[test]", "gguf", "cmake", "ninja")
+    chosen = ("-m", "hosts", "tests/hosts")
+    session.run("pytest", "-n0", *chosen, *session.posargs, env={"PYACLNN_TEST_HOSTS": folder})
+
+
+@nox.session(python=USUAL)
 def fleet(session: nox.Session) -> None:
     """Clusters of Ray on this machine, and the recipes for others, held to what reads them."""
     session.install(".[test,ray]", *GROUPS["recipes"])

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Large C++ programs, built from their unchanged sources for the simulated NPU."""

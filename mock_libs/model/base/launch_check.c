@@ -20,7 +20,7 @@ struct extent {
 
 static struct extent extent_of(const struct tensor *tensor)
 {
-    const int64_t item = (int64_t)mock_data_type_size(tensor->data_type);
+    const int64_t bits = mock_data_type_bits(tensor->data_type);
     struct extent extent = {.dense = true};
     int64_t low = tensor->offset, high = tensor->offset, step, dense = 1;
     for (uint32_t i = tensor->rank; i-- > 0;) {
@@ -33,11 +33,12 @@ static struct extent extent_of(const struct tensor *tensor)
                                                   step < 0 ? &low : &high);
     }
     int64_t from, to;
-    extent.too_large = extent.too_large || __builtin_mul_overflow(low, item, &from) ||
-                       __builtin_mul_overflow(high, item, &to);
+    extent.too_large = extent.too_large || __builtin_mul_overflow(low, bits, &from) ||
+                       __builtin_mul_overflow(high, bits, &to) ||
+                       __builtin_add_overflow(to, bits + 7, &to);
     if (!extent.too_large) {
-        extent.distance = from;
-        extent.bytes = (uint64_t)(to - from + item);
+        extent.distance = (from - (from % 8 + 8) % 8) / 8;
+        extent.bytes = (uint64_t)(to / 8 - extent.distance);
     }
     return extent;
 }

@@ -34,3 +34,17 @@ size_t mock_data_type_size(aclDataType data_type)
         return 8; /* CANN answers 8 for everything else, unknown numbers included */
     }
 }
+
+unsigned mock_data_type_bits(aclDataType data_type)
+{
+    switch ((int)data_type) {
+    case ACL_UINT1:
+        return 1;
+    case ACL_INT4:
+    case ACL_FLOAT4_E2M1:
+    case ACL_FLOAT4_E1M2:
+        return 4;
+    default:
+        return (unsigned)(8 * mock_data_type_size(data_type));
+    }
+}

@@ -166,9 +166,12 @@ def rounded_off(x: Array, mode: int) -> Array:
 
 
 def solved(a: Array, b: Array) -> Array:
-    """The solution of ``a @ x = b``; NaN of a singular matrix."""
+    """The solution of ``a @ x = b``; NaN of a singular matrix.
+
+    In float64: elimination with exchanged rows loses what substitution in float32 would keep.
+    """
     try:
-        return np.linalg.solve(a, b)
+        return np.linalg.solve(a.astype(np.result_type(a, np.float64)), b)
     except np.linalg.LinAlgError:
         return np.full(np.broadcast_shapes(a.shape[:-2], b.shape[:-2]) + b.shape[-2:], np.nan)
 

@@ -31,8 +31,9 @@ def data_error_text(
 ) -> str:
     """Describe a kernel's error with the argument, its element and the bound, as far as known.
 
-    NumPy names an index and the length that it exceeds; the argument is the one that has such an
-    element. For any other error, the shapes and the range of the integers are added.
+    NumPy names an index and the length that it exceeds; the argument is most likely the one whose
+    smallest or largest element it is. The shapes and the range of the integers are added, because
+    an index may also follow from several arguments.
 
     Args:
         error: The error.
@@ -49,9 +50,9 @@ def data_error_text(
     found = _NUMPY_INDEX.search(text)
     if found is not None:
         wrong, length = map(int, found.groups())
-        names = [name for name, array in integers.items() if (array == wrong).any()]
+        names = [name for name, a in integers.items() if wrong in (a.min(), a.max())]
         if names:
-            return str(ElementError(" or ".join(names), wrong, length))
+            text = str(ElementError(" or ".join(names), wrong, length))
     extents = {name: f" and elements from {a.min()} to {a.max()}" for name, a in integers.items()}
     shapes = [f"{name} has shape {[*a.shape]}{extents.get(name, '')}" for name, a in arrays.items()]
     return f"{text} ({'; '.join(shapes)})" if shapes else text

@@ -16,14 +16,15 @@ import signal
 import subprocess
 import time
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from pyaclnn.health.checks.driver import read_visible
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
-__all__ = ["TOOL", "DevicePlace", "ask", "find_tool", "place_of"]
+__all__ = ["TOOL", "DevicePlace", "ask", "find_tool", "output_of", "place_of"]
 
 TOOL: Final = "npu-smi"
 _PATIENCE: Final = 20.0
@@ -105,11 +106,22 @@ def ask(tool: str, environment: Mapping[str, str], *what: str) -> tuple[str, str
         environment: The environment of the tool.
         what: Its arguments behind ``info``.
     """
+    return output_of([tool, "info", *what], environment)
+
+
+def output_of(command: Sequence[str], environment: Mapping[str, str]) -> tuple[str, str]:
+    """Return the output of a tool of the machine, and the reason if there is none.
+
+    Args:
+        command: The path of the tool, and its arguments.
+        environment: The environment of the tool.
+    """
+    tool, name = command[0], Path(command[0]).name
     if tool in _DEAF:  # asked once more it would hang again
         return "", _DEAF[tool]
     try:
         process = subprocess.Popen(  # noqa: S603  # what the machine's PATH names
-            [tool, "info", *what],
+            command,
             env=dict(environment),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
@@ -117,9 +129,9 @@ def ask(tool: str, environment: Mapping[str, str], *what: str) -> tuple[str, str
             start_new_session=True,
         )
     except OSError as error:
-        return "", f"{TOOL} cannot be run: {error.strerror}"
+        return "", f"{name} cannot be run: {error.strerror}"
     with process:
-        text, failed = _read(process)
+        text, failed = _read(process, name)
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(process.pid, signal.SIGKILL)  # what it may have started and left
     if failed:
@@ -127,7 +139,7 @@ def ask(tool: str, environment: Mapping[str, str], *what: str) -> tuple[str, str
         return "", failed
     if process.returncode:
         words = text.strip().splitlines()
-        status = f"{TOOL} ended with status {process.returncode}"
+        status = f"{name} ended with status {process.returncode}"
         return "", f"{status}{f': {words[-1]}' if words else ''}"
     return text, ""
 
@@ -136,20 +148,20 @@ _DEAF: Final[dict[str, str]] = {}
 """Tools that did not end by themselves, with the reason."""
 
 
-def _read(process: subprocess.Popen[bytes]) -> tuple[str, str]:
+def _read(process: subprocess.Popen[bytes], name: str) -> tuple[str, str]:
     """Return the output of a tool, and the reason if it is not complete."""
     assert process.stdout is not None  # noqa: S101  # it is a pipe
     end, text = time.monotonic() + _PATIENCE, b""
     while len(text) <= _LONGEST:
         left = end - time.monotonic()
         if left <= 0 or not select.select([process.stdout], [], [], left)[0]:
-            return "", f"{TOOL} did not answer for {_PATIENCE:.0f} s"
+            return "", f"{name} did not answer for {_PATIENCE:.0f} s"
         part = os.read(process.stdout.fileno(), 1 << 16)
         if not part:
             try:
                 process.wait(max(left, 1.0))
             except subprocess.TimeoutExpired:
-                return "", f"{TOOL} did not end within {_PATIENCE:.0f} s"
+                return "", f"{name} did not end within {_PATIENCE:.0f} s"
             return text.decode(errors="replace"), ""
         text += part
-    return "", f"{TOOL} prints without an end: more than {_LONGEST >> 20} MiB"
+    return "", f"{name} prints without an end: more than {_LONGEST >> 20} MiB"

@@ -15,6 +15,7 @@ from pyaclnn.base.errors import text_of
 from pyaclnn.base.spelling import did_you_mean
 from pyaclnn.health.checks import catalogue
 from pyaclnn.health.checks.context import Level, Options
+from pyaclnn.health.checks.machine import Machine
 from pyaclnn.health.child.processes import Interrupted, Terminated, terminable
 from pyaclnn.health.command.explain import show_entries
 from pyaclnn.health.command.live import view
@@ -78,7 +79,7 @@ def doctor(options: argparse.Namespace) -> int:
         if end.report is None:
             return end.status
         report = end.report
-    status = output.report([report], report.exit_status)
+    status = output.report([report], report.exit_status, Machine())
     saved = not options.save_baseline or _save(options.save_baseline, report, output)
     return status if saved else status or Exit.INCONCLUSIVE
 

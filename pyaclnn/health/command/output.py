@@ -12,6 +12,7 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pyaclnn.health.command.support import collect
 from pyaclnn.health.report.bundle import as_bundle
 from pyaclnn.health.report.fleet import fleet_of, only
 from pyaclnn.health.report.pages import as_html, as_junit
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterable, Sequence
 
+    from pyaclnn.health.checks.machine import Machine
     from pyaclnn.health.report.fleet import Fleet
     from pyaclnn.health.report.record import Report
 
@@ -177,12 +179,15 @@ class Output:
             return False
         return True
 
-    def report(self, found: Sequence[Report] | Fleet, status: int) -> int:
+    def report(
+        self, found: Sequence[Report] | Fleet, status: int, machine: Machine | None = None
+    ) -> int:
         """Print the report and write the files that were asked for.
 
         Args:
             found: The reports of one or more machines.
             status: The exit status of the command.
+            machine: The machine that it is about, if it is this one.
 
         Returns:
             The exit status; after a failed write it is never that of success.
@@ -199,16 +204,18 @@ class Output:
             abandon_output()
             self.message(f"the report could not be printed: {error.strerror}")
         for name, target in self._targets.items():
-            if not self.write(target, _formatted(name, found)):
+            if not self.write(target, _formatted(name, found, machine)):
                 complete = False
             elif target != STANDARD_OUTPUT:
                 self.message(f"{name} report: {target}")
         return status if complete else status or Exit.INCONCLUSIVE
 
 
-def _formatted(name: str, found: Sequence[Report] | Fleet) -> bytes | Iterable[str]:
+def _formatted(
+    name: str, found: Sequence[Report] | Fleet, machine: Machine | None
+) -> bytes | Iterable[str]:
     if name == "bundle":
-        return as_bundle(found)
+        return as_bundle(found, collect(machine) if machine else None)
     if name == "html":
         return as_html(found)
     if name == "junit":

@@ -28,7 +28,7 @@ from pyaclnn.health.report.record import Report, host_name
 from pyaclnn.health.report.text import as_text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
 __all__ = ["as_bundle", "names_of_this_machine", "redact", "without_private"]
 
@@ -170,8 +170,7 @@ def redact(report: Report, number: int, names: Iterable[str]) -> Report:
     # A check quotes a variable that makes no sense.
     unfit = {value for name, value in environment if _variable(name, value) == HIDDEN}
     hidden = {*names, *unfit, str(report.host.get("name", ""))} - _NOBODY
-    words = sorted((name for name in hidden if len(name) >= TOO_SHORT), key=len, reverse=True)
-    forbidden = re.compile("|".join(rf"(?<!\w){re.escape(word)}(?!\w)" for word in words) or "(?!)")
+    forbidden = _forbidden(hidden)
     data = report.to_json()
     facts = {name: data["host"][name] for name in _PUBLIC_FACTS if name in data["host"]}
     data["environment"] = {
@@ -185,6 +184,11 @@ def redact(report: Report, number: int, names: Iterable[str]) -> Report:
         **_changed(facts, lambda text: _text(text, forbidden)),
     }
     return Report.from_json(data)
+
+
+def _forbidden(names: Iterable[str]) -> re.Pattern[str]:
+    words = sorted((name for name in names if len(name) >= TOO_SHORT), key=len, reverse=True)
+    return re.compile("|".join(rf"(?<!\w){re.escape(word)}(?!\w)" for word in words) or "(?!)")
 
 
 def _variable(name: str, value: str) -> str:
@@ -222,6 +226,8 @@ What `pyaclnn doctor` found, for a bug report.
     report.html    to look at; opens without a network
     report.json    for programs
     report.xml     for continuous integration (JUnit)
+    machine/       what support asks for: logs, lines of dmesg, versions, PCIe links, npu-smi,
+                   and the processes that hold devices; only of a report of one machine
 
 Taken out: names of users and machines, folders that are not part of a usual installation, network
 addresses, whatever looks like a password or token, and every environment variable that neither CANN
@@ -229,13 +235,14 @@ nor pyaclnn reads. Please look through report.txt before you hand this on.
 """
 
 
-def as_bundle(given: Sequence[Report] | Fleet) -> bytes:
+def as_bundle(given: Sequence[Report] | Fleet, beside: Mapping[str, str] | None = None) -> bytes:
     """Return a gzipped tar archive of the reports, without what is private.
 
-    The same reports make the same bytes.
+    The same reports and texts make the same bytes.
 
     Args:
         given: The reports of one or more machines.
+        beside: Further texts about the machine, by the names of their files.
     """
     reports = given.reports if isinstance(given, Fleet) else given
     whole = map(given.reports.whole, range(len(reports))) if isinstance(given, Fleet) else reports
@@ -249,6 +256,9 @@ def as_bundle(given: Sequence[Report] | Fleet) -> bytes:
         "report.json": shared.to_text() if isinstance(shared, Fleet) else shared[0].to_text(),
         "report.xml": as_junit(shared),
     }
+    forbidden = _forbidden(names - _NOBODY)
+    for name, text in (beside or {}).items():
+        files[f"machine/{name}"] = _text(text, forbidden)
     # An archive holds fewer dates than Python does.
     started = reports[0].moment
     when = min(max(int(started.timestamp()), 0), _LATEST) if started else 0

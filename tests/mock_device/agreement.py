@@ -115,7 +115,7 @@ class Verdict(NamedTuple):
     @property
     def agrees(self) -> bool:
         """Report whether it is that of the rules, of which an exception may be one."""
-        return self.is_right and self.status != NOT_COMPUTED
+        return self.is_right and (self.wanted == ANY or self.status != NOT_COMPUTED)
 
 
 def wanted_status(name: str, parameter: str, word: str, *, listed: bool) -> int:

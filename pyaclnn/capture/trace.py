@@ -177,7 +177,10 @@ def read_trace(path: str | os.PathLike[str]) -> Iterator[Record]:
     """
     functions: dict[int, Function] = {}
     with open_file(path, "a trace", most=_LARGEST) as file:
-        if file.read(len(MAGIC)) != MAGIC:
+        head = file.read(len(MAGIC))
+        if len(head) < len(MAGIC) and MAGIC.startswith(head):
+            return  # the process was killed as it began
+        if head != MAGIC:
             message = f"{path} is no trace of this version: it does not begin with {MAGIC!r}"
             raise TraceError(message)
         blocks = 0

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 
+from pyaclnn.capture.session import Settings, captured as environment_of_capture
 from pyaclnn.capture.trace import Call, Ended, read_trace, traces_of
 from pyaclnn.mock import cflags, ldflags
 
@@ -161,13 +162,17 @@ def test_a_kill_at_any_moment_leaves_a_readable_trace(
 ) -> None:
     chance = random.Random(31)
     from_here = {**os.environ, "PYACLNN_BACKEND": "mock"}
+    settings = Settings(contents="full")
     readable = most = 0
     for number in range(200):
         trace = tmp_path / f"{number}.trace"
-        command = [sys.executable, "-m", "pyaclnn", "capture", "-o", str(trace), "--contents",
-                   "full", "--", str(build["loop"]), "100000000"]  # fmt: skip
-        process = subprocess.Popen(command, env=from_here, stdout=subprocess.DEVNULL)
-        while not trace.exists():
+        process = subprocess.Popen(
+            [build["loop"], "100000000"],
+            env=environment_of_capture(from_here, trace, settings),
+            stdout=subprocess.DEVNULL,
+        )
+        # Half of them are killed while the device starts, half in the loop behind.
+        while not trace.exists() or (number % 2 and trace.stat().st_size < 4096):
             time.sleep(0.001)
         time.sleep(chance.random() * 0.2)
         process.kill()

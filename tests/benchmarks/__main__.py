@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 
-from . import copies, device, growth, launch, phase_1, processes, pytorch, reference
+from . import capture, copies, device, growth, launch, phase_1, processes, pytorch, reference
 from .measure import as_data, as_table
 
 if TYPE_CHECKING:
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 # By name: what yields its comparisons one by one, given the number of samples to take of each.
 BENCHMARKS: dict[str, Callable[[int], Iterator[Comparison]]] = {
+    "capture": capture.compare,
     "launch": launch.compare,
     "device": device.compare,
     "torch": pytorch.compare,

@@ -7,17 +7,20 @@ function is called. Names and results are those of ``torch.nn.functional``.
 
 from __future__ import annotations
 
-import functools
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from pyaclnn.base.errors import InvalidArgumentError
-from pyaclnn.torch.norms import AddRmsNorm, GroupNorm, LayerNorm, Norm, RmsNorm
-from pyaclnn.torch.tensors import Tensor, pytorch, require_npu
+from pyaclnn.base.lazy import no_attribute
+from pyaclnn.torch.tensors import Tensor, require_npu
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 __all__ = ["add_rms_norm", "group_norm", "layer_norm", "rms_norm"]
+
+_MODULES = ("AddLayerNorm", "AddRMSNorm", "GroupNorm", "LayerNorm", "RMSNorm")
+"""Names of `pyaclnn.torch.modules`, which needs PyTorch."""
 
 
 def layer_norm(
@@ -48,7 +51,7 @@ def layer_norm(
         AclError: CANN refused the call.
     """
     given = _wide("layer_norm", input=input, weight=weight, bias=bias)
-    return _apply(LayerNorm(_lengths(normalized_shape), eps), *given)[0]
+    return _call("layer_norm", *given, _lengths(normalized_shape), eps)[0]
 
 
 def rms_norm(
@@ -75,15 +78,17 @@ def rms_norm(
         ImportError: PyTorch or torch-npu is not installed.
         AclError: CANN refused the call.
     """
-    torch = pytorch()
     require_npu("rms_norm", "input", input)
-    eps = torch.finfo(input.dtype).eps if eps is None else eps
+    if eps is None:
+        import torch  # noqa: PLC0415  # its compiler traces this import
+
+        eps = torch.finfo(input.dtype).eps
     if weight is None:
         weight = input.new_ones(_lengths(normalized_shape))
     elif tuple(weight.shape) != _lengths(normalized_shape):
         given, wanted = f"of shape {tuple(weight.shape)}", f"of shape {_lengths(normalized_shape)}"
         raise InvalidArgumentError.of("rms_norm", "weight", given, wanted)
-    return _apply(RmsNorm(eps), input, weight)[0]
+    return _call("rms_norm", input, weight, eps)[0]
 
 
 def add_rms_norm(
@@ -108,7 +113,8 @@ def add_rms_norm(
         ImportError: PyTorch or torch-npu is not installed.
         AclError: CANN refused the call.
     """
-    normed, total = _apply(AddRmsNorm(eps), x1, x2, weight)
+    require_npu("add_rms_norm", "x1", x1)
+    normed, total, _ = _call("add_rms_norm", x1, x2, weight, eps)
     return normed, total
 
 
@@ -140,7 +146,7 @@ def group_norm(
         AclError: CANN refused the call.
     """
     given = _wide("group_norm", input=input, weight=weight, bias=bias)
-    return _apply(GroupNorm(num_groups, eps), *given)[0]
+    return _call("group_norm", *given, num_groups, eps)[0]
 
 
 def _lengths(shape: int | Sequence[int]) -> tuple[int, ...]:
@@ -149,40 +155,25 @@ def _lengths(shape: int | Sequence[int]) -> tuple[int, ...]:
 
 def _wide(routine: str, **given: Tensor | None) -> list[Tensor | None]:
     """Return the arguments as autocast of ``torch.nn.functional`` gives them: float32."""
-    torch = pytorch()
-    if not torch.is_autocast_enabled("npu"):
-        return list(given.values())
     for name, tensor in given.items():
         if tensor is not None:
             require_npu(routine, name, tensor)
+    import torch  # noqa: PLC0415  # its compiler traces this import
+
+    if not torch.is_autocast_enabled("npu"):
+        return list(given.values())
     narrow = (torch.float16, torch.bfloat16)
     return [t.float() if t is not None and t.dtype in narrow else t for t in given.values()]
 
 
-def _apply(norm: Norm, *given: Tensor) -> tuple[Tensor, ...]:
-    results: tuple[Tensor, ...] = _function().apply(norm, *given)
+def _call(name: str, *arguments: object) -> tuple[Tensor, ...]:
+    from pyaclnn.torch.library import OPERATORS  # noqa: PLC0415  # it needs PyTorch
+
+    results: tuple[Tensor, ...] = OPERATORS[name](*arguments)
     return results
 
 
-@functools.cache
-def _function() -> Any:
-    """Return the autograd function of all norms, created when PyTorch is first used."""
-    autograd = pytorch().autograd
-
-    class AclnnNorm(autograd.Function):  # type: ignore[misc,name-defined]  # known at run time
-        """Norm that pyaclnn launches."""
-
-        @staticmethod
-        def forward(context: Any, norm: Norm, *given: Tensor) -> tuple[Tensor, ...]:
-            results, saved = norm.forward(*given)
-            context.norm = norm
-            context.save_for_backward(*saved)
-            return results
-
-        @staticmethod
-        @autograd.function.once_differentiable  # type: ignore[untyped-decorator]
-        def backward(context: Any, *gradients: Tensor) -> tuple[Tensor | None, ...]:
-            wanted = context.needs_input_grad[1:]
-            return None, *context.norm.backward(context.saved_tensors, gradients, wanted)
-
-    return AclnnNorm
+def __getattr__(name: str) -> Any:
+    if name not in _MODULES:
+        raise no_attribute(__name__, name, (*__all__, *_MODULES))
+    return getattr(import_module("pyaclnn.torch.modules"), name)

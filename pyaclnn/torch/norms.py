@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Protocol
 
 from pyaclnn import ops as _ops
 from pyaclnn.torch.tensors import Tensor, on_npu, pytorch
@@ -18,30 +19,50 @@ __all__ = ["AddRmsNorm", "GroupNorm", "LayerNorm", "Norm", "RmsNorm"]
 
 
 class Norm(Protocol):
-    """A norm with its options."""
+    """A norm with its options.
 
-    def forward(self, *given: Tensor) -> tuple[tuple[Tensor, ...], tuple[Tensor, ...]]:
+    Attributes:
+        results: The number of its results.
+        statistics: The number of its statistics, which follow.
+        places: For each tensor of a call, the place of its gradient.
+    """
+
+    results: ClassVar[int]
+    statistics: ClassVar[int]
+    places: ClassVar[tuple[int, ...]]
+
+    def outputs(self, *given: Tensor) -> tuple[Tensor, ...]:
+        """Allocate the results and the statistics, for the tensors of a call."""
+
+    def launch(self, given: Sequence[Tensor], outputs: Sequence[Tensor]) -> None:
         """Launch the norm.
 
         Args:
-            *given: The tensors of the call; None for an omitted one.
-
-        Returns:
-            The results, and the tensors that ``backward`` needs.
+            given: The tensors of the call; None for an omitted one.
+            outputs: What it writes.
         """
 
-    def backward(
-        self, saved: Sequence[Tensor], gradients: Sequence[Tensor], wanted: Sequence[bool]
-    ) -> tuple[Tensor | None, ...]:
+    @staticmethod
+    def saved(given: Sequence[Tensor], outputs: Sequence[Tensor]) -> tuple[Tensor, ...]:
+        """Return the tensors that the gradient needs."""
+
+    def gradients(self, saved: Sequence[Tensor], wanted: Sequence[bool]) -> list[Tensor]:
+        """Allocate the gradients that are wanted, by their places."""
+
+    def launch_backward(
+        self,
+        saved: Sequence[Tensor],
+        gradients: Sequence[Tensor],
+        wanted: Sequence[bool],
+        found: Sequence[Tensor],
+    ) -> None:
         """Launch the gradient of the norm.
 
         Args:
-            saved: The tensors that ``forward`` saved.
+            saved: The tensors that ``saved`` returned.
             gradients: The gradients of the results.
-            wanted: For each tensor of the call, whether its gradient is required.
-
-        Returns:
-            The gradients; None where not required.
+            wanted: Which gradients are required.
+            found: What it writes: those.
         """
 
 
@@ -50,137 +71,224 @@ def _statistics(x: Tensor, axes: int) -> Tensor:
     return x.new_empty(shape, dtype=pytorch().float32)
 
 
-def _gradients(wanted: Sequence[bool], *like: Tensor) -> list[Tensor | None]:
-    return [
-        tensor.new_empty(tensor.shape) if asked else None
-        for asked, tensor in zip(wanted, like, strict=True)
-    ]
+def _empty(wanted: Sequence[bool], like: Sequence[Tensor]) -> list[Tensor]:
+    pairs = zip(wanted, like, strict=True)
+    return [tensor.new_empty(tensor.shape) for asked, tensor in pairs if asked]
 
 
-class LayerNorm(NamedTuple):
+def _placed(wanted: Sequence[bool], found: Sequence[Tensor]) -> list[Tensor | None]:
+    """Return the gradients by their places; None for those that nobody wants."""
+    each = iter(found)
+    return [next(each) if asked else None for asked in wanted]
+
+
+@dataclass(frozen=True)
+class LayerNorm:
     """``aclnnLayerNorm`` and ``aclnnLayerNormBackward``."""
 
-    shape: tuple[int, ...]
+    shape: Sequence[int]
     eps: float
 
-    def forward(self, *given: Tensor) -> tuple[tuple[Tensor, ...], tuple[Tensor, ...]]:
-        """Launch the norm; see ``Norm``."""
-        x, weight, bias = given
+    results: ClassVar = 1
+    statistics: ClassVar = 2
+    places: ClassVar = (0, 1, 2)
+
+    def outputs(self, *given: Tensor) -> tuple[Tensor, ...]:
+        """See ``Norm``."""
+        x, axes = given[0], len(self.shape)
+        return x.new_empty(x.shape), _statistics(x, axes), _statistics(x, axes)
+
+    def launch(self, given: Sequence[Tensor], outputs: Sequence[Tensor]) -> None:
+        """See ``Norm``."""
+        (x, weight, bias), (y, mean, rstd) = given, outputs
         with on_npu("layer_norm", "input", x) as npu:
-            y = x.new_empty(x.shape)
-            mean, rstd = (_statistics(x, len(self.shape)) for _ in range(2))
             a, *affine = npu.arrays(input=x, weight=weight, bias=bias)
             out = npu.arrays(out=y, mean=mean, rstd=rstd)
-            ops.layer_norm(a, self.shape, *affine, self.eps, stream=npu.stream, out=out)
-        return (y,), (x, mean, rstd, weight, bias)
+            ops.layer_norm(a, tuple(self.shape), *affine, self.eps, stream=npu.stream, out=out)
 
-    def backward(
-        self, saved: Sequence[Tensor], gradients: Sequence[Tensor], wanted: Sequence[bool]
-    ) -> tuple[Tensor | None, ...]:
-        """Launch the gradient; see ``Norm``."""
-        x, mean, rstd, weight, bias = saved
+    @staticmethod
+    def saved(given: Sequence[Tensor], outputs: Sequence[Tensor]) -> tuple[Tensor, ...]:
+        """See ``Norm``."""
+        return (*given, *outputs[1:])
+
+    def gradients(self, saved: Sequence[Tensor], wanted: Sequence[bool]) -> list[Tensor]:
+        """See ``Norm``."""
+        return _empty(wanted, saved[:3])
+
+    def launch_backward(
+        self,
+        saved: Sequence[Tensor],
+        gradients: Sequence[Tensor],
+        wanted: Sequence[bool],
+        found: Sequence[Tensor],
+    ) -> None:
+        """See ``Norm``."""
+        x, weight, bias, mean, rstd = saved
         with on_npu("layer_norm", "input", x) as npu:
-            results = _gradients(wanted, x, weight, bias)
             dy, a = npu.arrays(grad_out=gradients[0], input=x)
             kept = npu.arrays(mean=mean, rstd=rstd, weight=weight, bias=bias)
-            mask = (wanted[0], wanted[1], wanted[2])
-            out = [npu.array("out", result) for result in results]
+            out = [npu.array("out", result) for result in _placed(wanted, found)]
             ops.layer_norm_backward(
-                dy, a, self.shape, *kept, output_mask=mask, stream=npu.stream, out=out
+                dy,
+                a,
+                tuple(self.shape),
+                *kept,
+                output_mask=tuple(wanted),
+                stream=npu.stream,
+                out=out,
             )
-        return tuple(results)
 
 
-class RmsNorm(NamedTuple):
+@dataclass(frozen=True)
+class RmsNorm:
     """``aclnnRmsNorm`` and ``aclnnRmsNormGrad``."""
 
     eps: float
 
-    def forward(self, *given: Tensor) -> tuple[tuple[Tensor, ...], tuple[Tensor, ...]]:
-        """Launch the norm; see ``Norm``."""
+    results: ClassVar = 1
+    statistics: ClassVar = 1
+    places: ClassVar = (0, 1)
+
+    def outputs(self, *given: Tensor) -> tuple[Tensor, ...]:
+        """See ``Norm``."""
         x, weight = given
+        return x.new_empty(x.shape), _statistics(x, weight.dim())
+
+    def launch(self, given: Sequence[Tensor], outputs: Sequence[Tensor]) -> None:
+        """See ``Norm``."""
+        (x, weight), (y, rstd) = given, outputs
         with on_npu("rms_norm", "input", x) as npu:
-            y = x.new_empty(x.shape)
-            rstd = _statistics(x, weight.dim())
             a, gamma = npu.arrays(input=x, weight=weight)
             out = npu.arrays(out=y, rstd=rstd)
             ops.rms_norm(a, gamma, self.eps, stream=npu.stream, out=out)
-        return (y,), (x, rstd, weight)
 
-    def backward(
-        self, saved: Sequence[Tensor], gradients: Sequence[Tensor], wanted: Sequence[bool]
-    ) -> tuple[Tensor | None, ...]:
-        """Launch the gradient; see ``Norm``."""
-        found = _rms_norm_grad("rms_norm", gradients[0], saved)
-        return tuple(found[n] if asked else None for n, asked in enumerate(wanted))
+    @staticmethod
+    def saved(given: Sequence[Tensor], outputs: Sequence[Tensor]) -> tuple[Tensor, ...]:
+        """See ``Norm``."""
+        return (*given, outputs[1])
+
+    def gradients(self, saved: Sequence[Tensor], wanted: Sequence[bool]) -> list[Tensor]:
+        """See ``Norm``."""
+        return _empty(wanted, saved[:2])
+
+    def launch_backward(
+        self,
+        saved: Sequence[Tensor],
+        gradients: Sequence[Tensor],
+        wanted: Sequence[bool],
+        found: Sequence[Tensor],
+    ) -> None:
+        """See ``Norm``."""
+        dx, dgamma = _placed(wanted, found)
+        _rms_norm_grad("rms_norm", gradients[0], saved, dx, dgamma)
 
 
-def _rms_norm_grad(routine: str, gradient: Tensor, saved: Sequence[Tensor]) -> tuple[Tensor, ...]:
-    x, rstd, weight = saved
-    torch = pytorch()
+def _rms_norm_grad(
+    routine: str, gradient: Tensor, saved: Sequence[Tensor], dx: Tensor, dgamma: Tensor
+) -> None:
+    """Launch ``aclnnRmsNormGrad``, which always writes both gradients, the second in float32."""
+    x, weight, rstd = saved
+    dx = x.new_empty(x.shape) if dx is None else dx
+    wide = weight.new_empty(weight.shape, dtype=pytorch().float32)
     with on_npu(routine, "input", x) as npu:
-        dx = x.new_empty(x.shape)
-        dgamma = weight.new_empty(weight.shape, dtype=torch.float32)
         given = npu.arrays(grad_out=gradient, input=x, rstd=rstd, weight=weight)
-        ops.rms_norm_grad(*given, stream=npu.stream, out=npu.arrays(dx=dx, dgamma=dgamma))
-    return dx, dgamma.to(weight.dtype)
+        ops.rms_norm_grad(*given, stream=npu.stream, out=npu.arrays(dx=dx, dgamma=wide))
+    if dgamma is not None:
+        dgamma.copy_(wide)
 
 
-class AddRmsNorm(NamedTuple):
+@dataclass(frozen=True)
+class AddRmsNorm:
     """``aclnnAddRmsNorm``, and ``aclnnRmsNormGrad`` of the sum."""
 
     eps: float
 
-    def forward(self, *given: Tensor) -> tuple[tuple[Tensor, ...], tuple[Tensor, ...]]:
-        """Launch the norm; see ``Norm``."""
-        x1, x2, weight = given
+    results: ClassVar = 2
+    statistics: ClassVar = 1
+    places: ClassVar = (0, 0, 1)
+
+    def outputs(self, *given: Tensor) -> tuple[Tensor, ...]:
+        """See ``Norm``."""
+        x, _, weight = given
+        return x.new_empty(x.shape), x.new_empty(x.shape), _statistics(x, weight.dim())
+
+    def launch(self, given: Sequence[Tensor], outputs: Sequence[Tensor]) -> None:
+        """See ``Norm``."""
+        (x1, x2, weight), (y, total, rstd) = given, outputs
         with on_npu("add_rms_norm", "x1", x1) as npu:
-            y, x = (x1.new_empty(x1.shape) for _ in range(2))
-            rstd = _statistics(x1, weight.dim())
             a, b, gamma = npu.arrays(x1=x1, x2=x2, weight=weight)
-            out = npu.arrays(out=y, rstd=rstd, sum=x)
+            out = npu.arrays(out=y, rstd=rstd, sum=total)
             ops.add_rms_norm(a, b, gamma, self.eps, stream=npu.stream, out=out)
-        return (y, x), (x, rstd, weight)
 
-    def backward(
-        self, saved: Sequence[Tensor], gradients: Sequence[Tensor], wanted: Sequence[bool]
-    ) -> tuple[Tensor | None, ...]:
-        """Launch the gradient; see ``Norm``."""
-        dx, dgamma = _rms_norm_grad("add_rms_norm", gradients[0], saved)
-        total = dx + gradients[1]
-        found = (total, total, dgamma)
-        return tuple(one if asked else None for one, asked in zip(found, wanted, strict=True))
+    @staticmethod
+    def saved(given: Sequence[Tensor], outputs: Sequence[Tensor]) -> tuple[Tensor, ...]:
+        """See ``Norm``."""
+        return outputs[1], given[2], outputs[2]
+
+    def gradients(self, saved: Sequence[Tensor], wanted: Sequence[bool]) -> list[Tensor]:
+        """See ``Norm``."""
+        return _empty(wanted, saved[:2])
+
+    def launch_backward(
+        self,
+        saved: Sequence[Tensor],
+        gradients: Sequence[Tensor],
+        wanted: Sequence[bool],
+        found: Sequence[Tensor],
+    ) -> None:
+        """See ``Norm``."""
+        dx, dgamma = _placed(wanted, found)
+        _rms_norm_grad("add_rms_norm", gradients[0], saved, dx, dgamma)
+        if dx is not None:
+            dx.add_(gradients[1])
 
 
-class GroupNorm(NamedTuple):
+@dataclass(frozen=True)
+class GroupNorm:
     """``aclnnGroupNorm`` and ``aclnnGroupNormBackward``."""
 
     groups: int
     eps: float
 
-    def forward(self, *given: Tensor) -> tuple[tuple[Tensor, ...], tuple[Tensor, ...]]:
-        """Launch the norm; see ``Norm``."""
-        x, weight, bias = given
+    results: ClassVar = 1
+    statistics: ClassVar = 2
+    places: ClassVar = (0, 1, 2)
+
+    def outputs(self, *given: Tensor) -> tuple[Tensor, ...]:
+        """See ``Norm``."""
+        x, shape = given[0], (given[0].shape[0], self.groups)
+        return x.new_empty(x.shape), x.new_empty(shape), x.new_empty(shape)
+
+    def launch(self, given: Sequence[Tensor], outputs: Sequence[Tensor]) -> None:
+        """See ``Norm``."""
+        (x, weight, bias), (y, mean, rstd) = given, outputs
         with on_npu("group_norm", "input", x) as npu:
-            y = x.new_empty(x.shape)
-            mean, rstd = (x.new_empty((x.shape[0], self.groups)) for _ in range(2))
             a, *affine = npu.arrays(input=x, weight=weight, bias=bias)
             out = npu.arrays(out=y, mean=mean, rstd=rstd)
             ops.group_norm(a, self.groups, *affine, self.eps, stream=npu.stream, out=out)
-        return (y,), (x, mean, rstd, weight, bias)
 
-    def backward(
-        self, saved: Sequence[Tensor], gradients: Sequence[Tensor], wanted: Sequence[bool]
-    ) -> tuple[Tensor | None, ...]:
-        """Launch the gradient; see ``Norm``."""
-        x, mean, rstd, weight, bias = saved
+    @staticmethod
+    def saved(given: Sequence[Tensor], outputs: Sequence[Tensor]) -> tuple[Tensor, ...]:
+        """See ``Norm``."""
+        return (*given, *outputs[1:])
+
+    def gradients(self, saved: Sequence[Tensor], wanted: Sequence[bool]) -> list[Tensor]:
+        """See ``Norm``."""
+        return _empty(wanted, saved[:3])
+
+    def launch_backward(
+        self,
+        saved: Sequence[Tensor],
+        gradients: Sequence[Tensor],
+        wanted: Sequence[bool],
+        found: Sequence[Tensor],
+    ) -> None:
+        """See ``Norm``."""
+        x, weight, _, mean, rstd = saved
         with on_npu("group_norm", "input", x) as npu:
-            results = _gradients(wanted, x, weight, bias)
             given = npu.arrays(grad_out=gradients[0], input=x, mean=mean, rstd=rstd)
             gamma = npu.array("weight", weight)
-            mask = (wanted[0], wanted[1], wanted[2])
-            out = [npu.array("out", result) for result in results]
+            out = [npu.array("out", result) for result in _placed(wanted, found)]
             ops.group_norm_backward(
-                *given, self.groups, gamma, output_mask=mask, stream=npu.stream, out=out
+                *given, self.groups, gamma, output_mask=tuple(wanted), stream=npu.stream, out=out
             )
-        return tuple(results)

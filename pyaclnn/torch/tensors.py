@@ -104,6 +104,7 @@ class Tensors:
         if tensor is None:
             return None
         require_npu(self._routine, name, tensor)
+        _require_dense(self._routine, name, tensor)
         if tensor.device.index != self._index:
             given, wanted = f"on {tensor.device}", f"on npu:{self._index}, as the others are"
             raise InvalidArgumentError.of(self._routine, name, given, wanted)
@@ -135,7 +136,9 @@ class Tensors:
 
 
 def require_npu(routine: str, name: str, tensor: Tensor) -> None:
-    """Require a dense tensor on an NPU.
+    """Require a tensor on an NPU.
+
+    PyTorch's compiler traces this function, and therefore its first lines alone.
 
     Args:
         routine: The public function, for the message.
@@ -145,14 +148,17 @@ def require_npu(routine: str, name: str, tensor: Tensor) -> None:
     Raises:
         InvalidArgumentError: It is not such a tensor.
     """
-    torch = pytorch()
-    if not isinstance(tensor, torch.Tensor):
+    if getattr(getattr(tensor, "device", None), "type", None) == "npu":
+        return
+    if not isinstance(tensor, pytorch().Tensor):
         given = with_article(type(tensor).__name__)
         hint = "NumPy arrays and device arrays are for the functions of pyaclnn itself."
         raise InvalidArgumentError.of(routine, name, given, "a torch.Tensor on an NPU", hint)
-    if tensor.device.type != "npu":
-        hint = f"move it with {name}.npu(), or use torch.nn.functional where it is."
-        raise InvalidArgumentError.of(routine, name, f"on {tensor.device}", "on an NPU", hint)
+    hint = f"move it with {name}.npu(), or use torch.nn.functional where it is."
+    raise InvalidArgumentError.of(routine, name, f"on {tensor.device}", "on an NPU", hint)
+
+
+def _require_dense(routine: str, name: str, tensor: Tensor) -> None:
     form = _torch_npu().get_npu_format(tensor)
     if form not in _DENSE:
         hint = f"torch_npu.npu_format_cast({name}, 2) makes it so."

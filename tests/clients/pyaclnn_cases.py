@@ -159,3 +159,87 @@ def norms_of_pyaclnn_in_a_network(device: str) -> Results:
         assert not plain.requires_grad
         found = {"out": y, "plain": plain, "gradient": x.grad, "of weight": weight.grad}
         return {name: value.detach().cpu() for name, value in found.items()}
+
+
+def norms_of_pyaclnn_compiled(device: str) -> Results:
+    """Without a break of the graph, in both directions."""
+    norms: Any = torch.nn.functional
+    if device != "cpu":
+        torch.npu.set_device(device)
+        import pyaclnn.torch as norms  # noqa: PLC0415  # torch-npu comes first
+
+    def network(x: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
+        return norms.rms_norm(2 * norms.layer_norm(x, (WIDTH,), weight), (WIDTH,), weight, 1e-6)
+
+    compiled = torch.compile(network, fullgraph=True, backend="aot_eager")
+    run = network if device == "cpu" else compiled
+    return _backward(run, device, _random(ROWS, WIDTH), _random(WIDTH, seed=1))
+
+
+def norms_of_pyaclnn_under_transforms(device: str) -> Results:
+    """Gradients of each row, and a norm of each element of a batch."""
+    norms: Any = torch.nn.functional
+    if device != "cpu":
+        torch.npu.set_device(device)
+        import pyaclnn.torch as norms  # noqa: PLC0415  # torch-npu comes first
+
+    def loss(row: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
+        return norms.layer_norm(row, (WIDTH,), weight).pow(2).sum()
+
+    x, weight = _random(ROWS, WIDTH).to(device), _random(WIDTH, seed=1).to(device)
+    images = _random(3, 2, 4, 5).to(device)
+    return {
+        "gradients": torch.func.vmap(torch.func.grad(loss, (0, 1)), (0, None))(x, weight)[1],
+        "groups": torch.func.vmap(lambda image: norms.group_norm(image, 2))(images),
+    }
+
+
+def modules_of_pyaclnn(device: str) -> Results:
+    """They load the states of PyTorch's own, and those with a residual norm its sum."""
+    torch.manual_seed(0)
+    nn = torch.nn
+    own: dict[str, Any] = {
+        "LayerNorm": nn.LayerNorm(WIDTH),
+        "RMSNorm": nn.RMSNorm(WIDTH, 1e-6),
+        "GroupNorm": nn.GroupNorm(4, WIDTH),
+    }
+    for module in own.values():
+        nn.init.normal_(module.weight)
+    x = _random(ROWS, WIDTH).to(device)
+    if device == "cpu":
+        found = {name: module(x) for name, module in own.items()}
+        return {
+            **found,
+            "AddRMSNorm": own["RMSNorm"](2 * x),
+            "AddLayerNorm": own["LayerNorm"](2 * x),
+        }
+    torch.npu.set_device(device)
+    import pyaclnn.torch  # noqa: PLC0415  # torch-npu comes first
+
+    made: dict[str, Any] = {
+        "LayerNorm": pyaclnn.torch.LayerNorm(WIDTH),
+        "RMSNorm": pyaclnn.torch.RMSNorm(WIDTH, 1e-6),
+        "GroupNorm": pyaclnn.torch.GroupNorm(4, WIDTH),
+        "AddRMSNorm": pyaclnn.torch.AddRMSNorm(WIDTH, 1e-6),
+        "AddLayerNorm": pyaclnn.torch.AddLayerNorm(WIDTH),
+    }
+    results: Results = {}
+    for name, module in made.items():
+        module.load_state_dict(own[name.removeprefix("Add")].state_dict())
+        given = (x, x) if name.startswith("Add") else (x,)
+        out = module.to(device)(*given)
+        results[name] = out[0] if name.startswith("Add") else out
+        assert not name.startswith("Add") or torch.equal(out[1], 2 * x)
+    return results
+
+
+def gradients_of_pyaclnn_by_differences(device: str) -> Results:
+    if device != "cpu":
+        torch.npu.set_device(device)
+        from pyaclnn.torch import layer_norm, rms_norm  # noqa: PLC0415  # torch-npu comes first
+
+        given = [_given(_random(*shape, seed=1), device) for shape in ((2, 4), (4,))]
+        for norm in (layer_norm, rms_norm):
+            options = {"eps": 1e-2, "atol": 2e-2, "rtol": 2e-2}
+            assert torch.autograd.gradcheck(lambda x, w, n=norm: n(x, (4,), w), given, **options)
+    return {"checked": torch.ones(1)}

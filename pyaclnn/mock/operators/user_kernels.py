@@ -3,10 +3,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
-
-import numpy as np
 
 from pyaclnn.base.errors import text_of
 from pyaclnn.facts.operators.call_rules import call_rules
@@ -14,7 +11,8 @@ from pyaclnn.facts.operators.types import ARRAYS
 from pyaclnn.mock.operators.arguments import check_arguments
 from pyaclnn.mock.operators.complex32 import from_words, is_complex32, to_words, words_of
 from pyaclnn.mock.operators.data_errors import data_error_text
-from pyaclnn.mock.operators.kernel_call import KernelCall, kernel_missing, zeros
+from pyaclnn.mock.operators.fractals import fractal_of
+from pyaclnn.mock.operators.kernel_call import KernelCall, kernel_missing
 from pyaclnn.mock.operators.limits import typed_items
 from pyaclnn.mock.operators.moved_types import with_stand_ins
 from pyaclnn.mock.operators.operator import ExecutorKind, Launch, Operator, Plan, RefusalError
@@ -27,12 +25,11 @@ from pyaclnn.mock.operators.pairs import (
     read_pairs,
 )
 from pyaclnn.mock.operators.trial import MisfitError, require_fit, try_kernel
-from pyaclnn.mock.protocol.dtypes import data_type_name, format_name, type_word
+from pyaclnn.mock.protocol.dtypes import data_type_name, type_word
 from pyaclnn.mock.protocol.memory import DeviceMemoryError
 from pyaclnn.mock.protocol.status import Status
 from pyaclnn.mock.protocol.values import RANKS_SHIFT, Tensor
 from pyaclnn.reference.kernels.functions.exchange import Group, GroupError, within
-from pyaclnn.reference.kernels.graph_functions import relaid
 from pyaclnn.reference.kernels.kernel import KernelLimitError
 
 if TYPE_CHECKING:
@@ -141,9 +138,9 @@ def _run(call: KernelCall, given: Given, memory: DeviceMemory, note: str) -> Sha
         if is_paired(tensor):
             memory.view(name, bytes_of(tensor))[...] = paired(array)
             continue
-        if _is_fractal(tensor):
-            blocks = memory.dense(name, replace(tensor, dims=tensor.storage_dims))
-            blocks[...] = relaid(array, "ND", "FRACTAL_NZ", blocks)
+        fractal = fractal_of(tensor, signature.name)
+        if fractal is not None:
+            fractal.write(memory, name, array)
             continue
         if is_complex32(tensor):
             tensor, array = words_of(tensor), to_words(array)  # noqa: PLW2901
@@ -158,28 +155,17 @@ def _run(call: KernelCall, given: Given, memory: DeviceMemory, note: str) -> Sha
     return [(tensor, array.shape) for _, tensor, array in written if array.shape != tensor.dims]
 
 
-def _is_fractal(tensor: Tensor) -> bool:
-    """Report whether the storage of a tensor is FRACTAL_NZ, and its dimensions are of matrices."""
-    stored = len(tensor.storage_dims) == tensor.rank + 2 and tensor.contiguous
-    return stored and format_name(tensor.format) == "FRACTAL_NZ"
-
-
 def _array(memory: DeviceMemory, name: str, tensor: Tensor) -> NDArray[Any]:
-    """Return the array of a tensor, of types that NumPy does not have as a copy."""
+    """Return the array of a tensor; a copy of types that NumPy lacks, and of blocks."""
     if is_paired(tensor):
         return read_pairs(memory, name, tensor)
     if is_complex32(tensor):
         return from_words(memory.view(name, words_of(tensor)))
-    return _matrices(memory, name, tensor)
-
-
-def _matrices(memory: DeviceMemory, name: str, tensor: Tensor) -> NDArray[Any]:
-    """Return the array of a tensor; of one whose storage is FRACTAL_NZ, its matrices row by row."""
-    if not _is_fractal(tensor):
-        found: NDArray[Any] = memory.view(name, tensor).view()
-        return found
-    blocks = memory.dense(name, replace(tensor, dims=tensor.storage_dims))
-    return np.array(relaid(blocks, "FRACTAL_NZ", "ND", zeros(name, tensor)))
+    fractal = fractal_of(tensor)
+    if fractal is not None:
+        return fractal.read(memory, name)
+    found: NDArray[Any] = memory.view(name, tensor).view()
+    return found
 
 
 def _operator(

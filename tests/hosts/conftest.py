@@ -31,27 +31,30 @@ class Llama:
         self.home = home
         self.folder = folder
 
-    def run(self, program: str, *arguments: object, seconds: int = 900) -> str:
+    def run(self, program: str, *arguments: object, **variables: str) -> str:
         """Run one of its programs at the defaults of the installation.
 
         Args:
             program: The name of the program.
             arguments: Its arguments.
-            seconds: The longest that it may take.
+            variables: Environment variables.
 
         Returns:
             All that it prints, and its exit status in the last line.
         """
-        done = in_home(self.home, str(self.folder / program), *arguments, seconds=seconds)
+        command = (str(self.folder / program), *arguments)
+        done = in_home(self.home, *command, seconds=900, **variables)
         return f"{done.stdout}{done.stderr}\nexit status {done.returncode}\n"
 
 
-def in_home(home: Path, *command: object, seconds: int) -> subprocess.CompletedProcess[str]:
+def in_home(
+    home: Path, *command: object, seconds: int, **variables: str
+) -> subprocess.CompletedProcess[str]:
     """Run a command in a shell that has sourced an installation."""
-    variables = {k: v for k, v in os.environ.items() if not k.startswith(("PYACLNN_", "ASCEND"))}
+    outside = {k: v for k, v in os.environ.items() if not k.startswith(("PYACLNN_", "ASCEND"))}
     return subprocess.run(
         ["bash", "-euc", 'source "$0"; exec "$@"', str(home / "set_env.sh"), *map(str, command)],
-        env=variables,
+        env=outside | variables,
         capture_output=True,
         text=True,
         errors="replace",

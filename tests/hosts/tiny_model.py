@@ -21,6 +21,7 @@ FORMATS = ("F16", "Q8_0", "Q4_0")
 WORDS, WIDTH, INNER, LAYERS, HEADS, KEY_HEADS = 384, 64, 128, 2, 4, 2
 BYTES = [f"<0x{byte:02X}>" for byte in range(256)]
 LETTERS = ["\u2581", *map(chr, range(ord("a"), ord("z") + 1))]
+STEP = 7
 UNKNOWN, CONTROL, BYTE, NORMAL = 2, 3, 6, 1  # kinds of tokens
 
 
@@ -73,7 +74,11 @@ def _add_tokens(writer: Any) -> None:
 
 
 def _weights() -> Iterator[tuple[str, NDArray[np.float32]]]:
-    """The matrices, wide enough apart that rounding chooses no other token, and the norms."""
+    """The matrices and the norms.
+
+    A token is followed by the one of which the output matrix has its embedding, unless the layers
+    move it far: rounding chooses no other one.
+    """
     random = np.random.default_rng(7)
     keys = WIDTH * KEY_HEADS // HEADS
     layer = {
@@ -81,10 +86,13 @@ def _weights() -> Iterator[tuple[str, NDArray[np.float32]]]:
         "attn_v": (keys, WIDTH), "attn_output": (WIDTH, WIDTH), "ffn_norm": (WIDTH,),
         "ffn_gate": (INNER, WIDTH), "ffn_up": (INNER, WIDTH), "ffn_down": (WIDTH, INNER),
     }  # fmt: skip
-    shapes = {"token_embd": (WORDS, WIDTH), "output_norm": (WIDTH,), "output": (WORDS, WIDTH)}
+    shapes: dict[str, tuple[int, ...]] = {"output_norm": (WIDTH,)}
     for i in range(LAYERS):
         shapes |= {f"blk.{i}.{name}": shape for name, shape in layer.items()}
+    embeddings = random.standard_normal((WORDS, WIDTH)).astype(np.float32)
+    yield "token_embd.weight", embeddings
+    yield "output.weight", np.roll(embeddings, STEP, 0)
     for name, shape in shapes.items():
         values = random.standard_normal(shape)
-        scaled = 1 + 0.1 * values if len(shape) == 1 else 2 * values * shape[-1] ** -0.5
-        yield f"{name}.weight", (3 * scaled if name == "output" else scaled).astype(np.float32)
+        scaled = 1 + 0.1 * values if len(shape) == 1 else 0.8 * values * shape[-1] ** -0.5
+        yield f"{name}.weight", scaled.astype(np.float32)

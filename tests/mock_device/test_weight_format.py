@@ -57,3 +57,19 @@ def test_a_matrix_is_written_in_blocks_and_read_again(bench: Bench) -> None:
     back = bench.empty(ROWS, COLUMNS, data_type=1)
     bench.launch("aclnnNpuFormatCast", {"srcTensor": stored, "dstTensor": back})
     assert bench.get(back).tolist() == matrix.tolist()
+
+
+def test_a_weight_prepared_in_place_is_multiplied_transposed(bench: Bench) -> None:
+    """As llama.cpp does it: storage of one dimension, padded; then a transposed view of it."""
+    matrix = (np.arange(ROWS * COLUMNS) % 23 - 11).reshape(ROWS, COLUMNS)
+    placed = bench.put(np.pad(matrix.ravel(), (0, 3 * 2 * BLOCK**2 - matrix.size)), 1)
+    flat = replace(placed, dims=(ROWS, COLUMNS), strides=(COLUMNS, 1))
+    bench.launch("aclnnTransMatmulWeight", {"mmWeightRef": flat})
+    blocks = bench.get(placed).reshape(3, 2, BLOCK, BLOCK)
+    for i, j in np.ndindex(ROWS, COLUMNS):
+        assert blocks[j // BLOCK, i // BLOCK, i % BLOCK, j % BLOCK] == matrix[i, j]
+    turned = replace(flat, format=FORMATS["FRACTAL_NZ"], dims=(COLUMNS, ROWS), strides=(1, COLUMNS))
+    x = np.arange(2 * COLUMNS).reshape(2, COLUMNS) % 7
+    given, out = bench.put(x, 1), bench.empty(2, ROWS, data_type=1)
+    bench.launch("aclnnMm", {"self": given, "mat2": turned, "out": out, "cubeMathType": 2})
+    assert bench.get(out).tolist() == (x @ matrix.T).tolist()

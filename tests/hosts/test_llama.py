@@ -21,8 +21,8 @@ REFUSED = {
     "CROSS_ENTROPY_LOSS": "aclnnReduceSum: out has shape (1,); the result has ()",
     "ROPE": "out takes 524288 bytes from 0 bytes behind this address on; its block has fewer",
 }
-"""Operators of which llama.cpp makes a call that breaks a rule, with the reason; it ends there. Those
-of rotary positions write to tables that an earlier, shorter call has allocated."""
+"""Operators of which llama.cpp makes a call that breaks a rule, with the reason; it ends there.
+Rotary positions are written to tables that an earlier, shorter call has allocated."""
 WRONG = {
     "GET_ROWS": "type=q8_0,.*vs0=1",  # scales lie behind the tensor, not behind the view of it
     "MUL_MAT_ID": "amax=100000",  # beyond float16, in which the backend multiplies

@@ -12,11 +12,8 @@ from pyaclnn.torch.tensors import pytorch
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["OPERATORS"]
+__all__: list[str] = []
 
-_torch: Final = pytorch()
-_library: Final = _torch.library
-_autograd: Final[Any] = _torch.autograd
 _AFFINE: Final = "Tensor input, Tensor? weight, Tensor? bias"
 
 
@@ -33,6 +30,7 @@ def _operator(name: str, make: Any, tensors: str, saved: str, options: str) -> A
     Returns:
         The function that applies it, and gives the results and then the statistics.
     """
+    torch = pytorch()
     forward = _defined(
         name,
         f"({tensors}, {options}) -> ({', '.join(['Tensor'] * (make.results + make.statistics))})",
@@ -54,7 +52,7 @@ def _operator(name: str, make: Any, tensors: str, saved: str, options: str) -> A
     results, places = make.results, make.places
     count, kept_count = tensors.count(",") + 1, saved.count(",") + 1
 
-    class Gradient(_autograd.Function):  # type: ignore[misc]  # as below
+    class Gradient(torch.autograd.Function):  # type: ignore[misc,name-defined]  # as below
         """The gradient, which has none of its own."""
 
         generate_vmap_rule = True
@@ -72,7 +70,7 @@ def _operator(name: str, make: Any, tensors: str, saved: str, options: str) -> A
         def backward(_ctx: Any, *_gradients: Any) -> Any:
             raise NotImplementedError(f"pyaclnn.torch.{name} has no second-order gradients")
 
-    class Function(_autograd.Function):  # type: ignore[misc]  # known at run time
+    class Function(torch.autograd.Function):  # type: ignore[misc,name-defined]  # known at run time
         """The norm with its gradient, also under the transforms of ``torch.func``."""
 
         generate_vmap_rule = True
@@ -95,7 +93,7 @@ def _operator(name: str, make: Any, tensors: str, saved: str, options: str) -> A
                 for each in range(max(places) + 1)
             ]
             given = gradients[:results]
-            call = Gradient.forward if _torch.compiler.is_compiling() else Gradient.apply
+            call = Gradient.forward if torch.compiler.is_compiling() else Gradient.apply
             found = iter(call(wanted, ctx.options, *ctx.saved_tensors, *given))
             each = [next(found) if is_wanted else None for is_wanted in wanted]
             chosen = zip(asked, places, strict=True)
@@ -145,14 +143,14 @@ def _defined(
             made(*(_element(a, d, row) for a, d in zip(arguments, places, strict=True)))
             for row in range(info.batch_size)
         ]
-        stacked = [_torch.stack(column) for column in zip(*rows, strict=True)]
+        stacked = [pytorch().stack(column) for column in zip(*rows, strict=True)]
         kind = type(rows[0])
         return kind(stacked), kind([0] * len(stacked))
 
-    made = _library.custom_op(f"pyaclnn::{name}", compute, mutates_args=(), schema=schema)
+    made = pytorch().library.custom_op(f"pyaclnn::{name}", compute, mutates_args=(), schema=schema)
     made.register_fake(fake)
     made.register_vmap(each_of)
-    return getattr(_torch.ops.pyaclnn, name).default
+    return getattr(pytorch().ops.pyaclnn, name).default
 
 
 def _element(argument: Any, place: Any, row: int) -> Any:
@@ -165,26 +163,35 @@ def _element(argument: Any, place: Any, row: int) -> Any:
 
 
 _STATISTICS: Final = f"{_AFFINE}, Tensor mean, Tensor rstd"
-OPERATORS: Final = {
-    "layer_norm": _operator(
-        "layer_norm", LayerNorm, _AFFINE, _STATISTICS, "SymInt[] shape, float eps"
-    ),
-    "group_norm": _operator(
-        "group_norm", GroupNorm, _AFFINE, _STATISTICS, "SymInt groups, float eps"
-    ),
-    "rms_norm": _operator(
-        "rms_norm",
-        RmsNorm,
-        "Tensor input, Tensor weight",
-        "Tensor input, Tensor weight, Tensor rstd",
-        "float eps",
-    ),
-    "add_rms_norm": _operator(
-        "add_rms_norm",
-        AddRmsNorm,
-        "Tensor x1, Tensor x2, Tensor weight",
-        "Tensor total, Tensor weight, Tensor rstd",
-        "float eps",
-    ),
-}
-"""The functions that apply them, by the names of the functions of `pyaclnn.torch`."""
+
+
+def __getattr__(name: str) -> Any:
+    """Make ``OPERATORS``, the functions that apply the norms by their names, on first use."""
+    if name != "OPERATORS":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return globals().setdefault("OPERATORS", _operators())
+
+
+def _operators() -> dict[str, Any]:
+    return {
+        "layer_norm": _operator(
+            "layer_norm", LayerNorm, _AFFINE, _STATISTICS, "SymInt[] shape, float eps"
+        ),
+        "group_norm": _operator(
+            "group_norm", GroupNorm, _AFFINE, _STATISTICS, "SymInt groups, float eps"
+        ),
+        "rms_norm": _operator(
+            "rms_norm",
+            RmsNorm,
+            "Tensor input, Tensor weight",
+            "Tensor input, Tensor weight, Tensor rstd",
+            "float eps",
+        ),
+        "add_rms_norm": _operator(
+            "add_rms_norm",
+            AddRmsNorm,
+            "Tensor x1, Tensor x2, Tensor weight",
+            "Tensor total, Tensor weight, Tensor rstd",
+            "float eps",
+        ),
+    }

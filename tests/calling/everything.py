@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -15,6 +16,7 @@ from pyaclnn.mock.operators.operator import (
     Plan,
     RefusalError,
     Setting,
+    Work,
 )
 from pyaclnn.mock.protocol.status import Status
 from pyaclnn.mock.protocol.values import (
@@ -29,6 +31,8 @@ from pyaclnn.mock.protocol.values import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from pyaclnn.mock.protocol.memory import DeviceMemory
 
 __all__ = ["OPERATORS"]
@@ -77,7 +81,7 @@ def _number(scalar: Scalar | None) -> float:
     return 1.0 if scalar is None else float(np.frombuffer(scalar.data, kinds[scalar.data_type])[0])
 
 
-def _run(arguments: _Everything, _: Setting, memory: DeviceMemory) -> None:
+def _run(arguments: _Everything, memory: DeviceMemory) -> None:
     bias: Any = 0 if arguments.bias is None else memory.view("bias", arguments.bias)
     items = zip(arguments.xs.items, arguments.weights.items, arguments.outs.items, strict=True)
     for x, weight, out in items:
@@ -91,8 +95,13 @@ class _Increment(NamedTuple):
     self_ref: Tensor
 
 
-def _increment(arguments: _Increment, _: Setting, memory: DeviceMemory) -> None:
+def _increment(arguments: _Increment, memory: DeviceMemory) -> None:
     memory.view("selfRef", arguments.self_ref)[...] += 1
+
+
+def _bound(run: Callable[[Any, DeviceMemory], None]) -> Callable[[Any, DeviceMemory], Work]:
+    """Look the tensors up anew in each run."""
+    return lambda arguments, memory: Work(partial(run, arguments, memory), is_lasting=False)
 
 
 OPERATORS = [
@@ -122,7 +131,7 @@ OPERATORS = [
         output_count=0,
         arguments=_Everything,
         check=_check,
-        run=_run,
+        kernels=_bound(_run),
     ),
     Operator(
         name="aclnnInplaceIncrement",
@@ -131,6 +140,6 @@ OPERATORS = [
         output_count=0,
         arguments=_Increment,
         check=lambda _, __: Plan(launch=Launch.KERNELS),
-        run=_increment,
+        kernels=_bound(_increment),
     ),
 ]

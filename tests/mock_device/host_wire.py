@@ -21,6 +21,7 @@ from pyaclnn.mock.protocol.values import (
 )
 from pyaclnn.mock.protocol.wire import (
     Batch,
+    Bye,
     Check,
     CheckReply,
     Forget,
@@ -33,7 +34,7 @@ from pyaclnn.mock.protocol.wire import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
 __all__ = ["decode_replies", "decode_reply", "encode_request"]
 
@@ -78,8 +79,8 @@ class Writer:
         self.data += raw
 
 
-def encode_request(request: Request | Run) -> bytes:
-    """Encode a request as a whole frame; a kernel is a batch of one.
+def encode_request(request: Request | Run | Sequence[Run]) -> bytes:
+    """Encode a request as a whole frame; kernels are a batch.
 
     Raises:
         WireError: A value does not fit its field.
@@ -100,9 +101,11 @@ def encode_request(request: Request | Run) -> bytes:
     if isinstance(request, Check):
         write_call(writer, request.call)
         return encode_frame(Kind.CHECK, writer.data)
-    if isinstance(request, (Batch, Run)):
-        runs = request.runs if isinstance(request, Batch) else (request,)
-        return encode_frame(Kind.RUN, b"".join(map(_message, runs)))
+    if isinstance(request, Run):
+        return encode_request([request])
+    if not isinstance(request, (Batch, Forget, Bye)):
+        return encode_frame(Kind.RUN, b"".join(map(_message, request)))
+    assert not isinstance(request, Batch), "it is encoded"
     return encode_frame(Kind.FORGET if isinstance(request, Forget) else Kind.BYE, b"")
 
 
@@ -144,7 +147,8 @@ def decode_replies(payload: memoryview | bytes) -> list[Reply]:
         for _ in range(count):
             place, rank = reader.unpack(_PAIR)
             shapes.append((place, reader.integers(rank)))
-        replies.append(Reply(status, text, tuple(shapes)))
+        (milliseconds,) = reader.unpack(_U32)
+        replies.append(Reply(status, text, tuple(shapes), milliseconds))
     return replies
 
 

@@ -7,9 +7,10 @@ import itertools
 from typing import TYPE_CHECKING
 
 from pyaclnn.mock.device import device as device_module
-from pyaclnn.mock.protocol.wire import Batch, Reply, Run
+from pyaclnn.mock.protocol.wire import Batch, Kind, Reply, Run, decode_request
 
 from .bench import Bench, tensor
+from .host_wire import encode_request
 from .test_device_process import WORKSPACE, rms_norm
 
 if TYPE_CHECKING:
@@ -19,7 +20,10 @@ if TYPE_CHECKING:
 
 
 def batch_of(*calls: Call) -> Batch:
-    return Batch(tuple(Run(WORKSPACE, 16 << 20, call) for call in calls))
+    frame = encode_request([Run(WORKSPACE, 16 << 20, call) for call in calls])
+    batch = decode_request(Kind.RUN, frame[16:])
+    assert isinstance(batch, Batch)
+    return batch
 
 
 def test_a_batch_ends_with_the_first_kernel_that_fails(

@@ -100,6 +100,14 @@ def test_the_workspace_is_poisoned(bench: Bench) -> None:
     assert bench.bytes_at(WORKSPACE + size, 8) == b"\0" * 8
 
 
+def test_a_workspace_that_is_still_poisoned_is_left_alone(bench: Bench) -> None:
+    call = Call("aclnnRmsNormGrad", 0, rms_norm_grad_arguments(bench))
+
+    assert bench.device.run(Run(WORKSPACE, 0, call)).status == 0
+
+    assert bench.bytes_at(WORKSPACE, 64) == bytes(64)
+
+
 @pytest.mark.parametrize("address", [0, 0x10, WORKSPACE + (32 << 20)])
 def test_a_workspace_outside_of_the_memory_is_an_exception(bench: Bench, address: int) -> None:
     call = Call("aclnnRmsNormGrad", 0, rms_norm_grad_arguments(bench))

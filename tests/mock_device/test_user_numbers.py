@@ -73,7 +73,7 @@ def called(bench: Bench, function: Callable[[Any, Any], Any]) -> tuple[Any, Any]
     call = Call("aclnnAdd", 0, {"self": x, "other": x, "alpha": ONE, "out": out})
     arguments, setting = operator.bind(call), Setting(bench.device.chip)
     operator.check(arguments, setting)
-    operator.run(arguments, setting, bench.device.memory)
+    operator.kernels(arguments, bench.device.memory).run()
     return bench.array(out), bench.array(x)
 
 

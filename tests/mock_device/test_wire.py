@@ -37,6 +37,7 @@ from pyaclnn.mock.protocol.wire import (
     Run,
     WireError,
     decode_request,
+    decode_run,
     encode_reply,
 )
 from tests.mock_device.host_wire import decode_replies, decode_reply, encode_request
@@ -78,7 +79,6 @@ CALLS = st.builds(Call, TEXT, U32, st.dictionaries(TEXT, VALUES, max_size=6))
 REQUESTS = st.one_of(
     st.builds(Hello, U32, I32, U64, U64, TEXT, U64, U64),
     st.builds(Check, CALLS),
-    st.lists(st.builds(Run, U64, U64, CALLS), min_size=1).map(lambda runs: Batch(tuple(runs))),
     st.just(Bye()),
     st.just(Forget()),
 )
@@ -113,7 +113,8 @@ def test_a_numbered_call_is_decoded_when_it_is_asked_for() -> None:
     request = decode_request(kind, payload)
 
     assert isinstance(request, Batch)
-    (run,) = request.runs
+    (message,) = request.messages
+    run = decode_run(message)
     assert (run.number, run.call) == (7, None)
     assert run.decoded() == CALL
 
@@ -137,6 +138,14 @@ def test_every_request_comes_back(request: Request) -> None:
         assert list(decoded.call.arguments) == list(request.call.arguments)
 
 
+@given(st.lists(st.builds(Run, U64, U64, CALLS), min_size=1))
+def test_every_batch_comes_back(runs: list[Run]) -> None:
+    batch = decode_request(*split(encode_request(runs)))
+
+    assert isinstance(batch, Batch)
+    assert [decode_run(message) for message in batch.messages] == runs
+
+
 @given(st.sampled_from([Kind.HELLO, Kind.RUN, Kind.BYE, Kind.FORGET]), I32, TEXT)
 def test_every_reply_comes_back(kind: Kind, status: int, text: str) -> None:
     reply = Reply(status, text)
@@ -144,7 +153,7 @@ def test_every_reply_comes_back(kind: Kind, status: int, text: str) -> None:
     assert decode_reply(*split(encode_reply(kind, [reply] if kind == Kind.RUN else reply))) == reply
 
 
-@given(st.lists(st.builds(Reply, I32, TEXT, st.just(((1, (2, 3)), (0, ()))) | st.just(()))))
+@given(st.lists(st.builds(Reply, I32, TEXT, st.just(((1, (2, 3)), (0, ()))) | st.just(()), U32)))
 def test_every_answer_to_a_batch_comes_back(replies: list[Reply]) -> None:
     _, payload = split(encode_reply(Kind.RUN, replies))
 
@@ -191,8 +200,10 @@ def test_bytes_behind_the_last_field_are_refused() -> None:
         decode_request(Kind.RUN, FRAME[HEADER_BYTES:] + b"\0")
     (length,) = struct.unpack_from("<Q", FRAME, HEADER_BYTES)
     longer = struct.pack("<Q", length + 1) + FRAME[HEADER_BYTES + 8 :] + b"\0"
+    batch = decode_request(Kind.RUN, longer)
+    assert isinstance(batch, Batch)
     with pytest.raises(WireError, match="1 bytes follow"):
-        decode_request(Kind.RUN, longer)
+        decode_run(*batch.messages)
 
 
 @settings(max_examples=500)
@@ -305,7 +316,9 @@ def test_frames_are_read_one_after_the_other() -> None:
         near.sendall(FRAME[50:])
         second = frames.next()
         assert second is not None
-        assert decode_request(*second) == Batch((Run(0x2000, 512, CALL),))
+        batch = decode_request(*second)
+        assert isinstance(batch, Batch)
+        assert [decode_run(message) for message in batch.messages] == [Run(0x2000, 512, CALL)]
         near.close()
         assert frames.next() is None
 

@@ -13,13 +13,13 @@ from . import npu
 from .npu import NULL, ffi, lib
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from .programs import Programs
 
 pytestmark = pytest.mark.usefixtures("context")
 OUT = ffi.new("void **")
-FRESH, FREED = b"\xff\x7f", b"\xfe\xff"
+FRESH, FREED, USED = b"\xff\x7f", b"\xfe\xff", b"\xfd\x7f"
 
 
 def number(address: Any) -> int:
@@ -242,6 +242,13 @@ class TestFree:
         assert status[0] == lib.ACL_STREAM_STATUS_NOT_READY
 
 
+WRITES: dict[str, Callable[[Any], None]] = {
+    "copy": lambda address: npu.write(address, bytes(64)),
+    "fill": lambda address: npu.call("aclrtMemset", address, 64, 0, 64),
+    "queued fill": lambda address: npu.call("aclrtMemsetAsync", address, 64, 0, 64, NULL),
+}
+
+
 class TestPoison:
     def test_fresh_and_freed_memory(self) -> None:
         memory = npu.device_memory(100)
@@ -273,7 +280,33 @@ class TestPoison:
     def test_the_workspace_is_poisoned_by_its_kernel(self, problem: npu.RmsNormGrad) -> None:
         problem.launch()
         npu.call("aclrtSynchronizeStream", NULL)
-        assert npu.read(problem.workspace, 64) == b"\xfd\x7f" * 32
+        assert npu.read(problem.workspace, 64) == USED * 32
+
+    @pytest.mark.parametrize("write", WRITES.values(), ids=list(WRITES))
+    def test_a_workspace_that_was_written_is_poisoned_again(
+        self, write: Callable[[Any], None], problem: npu.RmsNormGrad
+    ) -> None:
+        for _ in range(3):
+            problem.launch()
+        npu.call("aclrtSynchronizeStream", NULL)
+        write(problem.workspace)
+        problem.launch()
+        npu.call("aclrtSynchronizeStream", NULL)
+        assert npu.read(problem.workspace, 64) == USED * 32
+
+    def test_a_workspace_that_another_kernel_has_written_is_poisoned_again(
+        self, problem: npu.RmsNormGrad
+    ) -> None:
+        problem.launch()
+        other = npu.RmsNormGrad()
+        npu.call("aclSetRawTensorAddr", other.tensors[4], problem.workspace)
+        other.launch()
+        npu.call("aclrtSynchronizeStream", NULL)
+        assert npu.read(problem.workspace, 64) == bytes(64), "dx of ones"
+        problem.launch()
+        npu.call("aclrtSynchronizeStream", NULL)
+        assert npu.read(problem.workspace, 64) == USED * 32
+        other.close()
 
 
 def test_pinned_memory_is_garbage_at_first() -> None:

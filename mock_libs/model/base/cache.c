@@ -69,7 +69,7 @@ static struct cache *own_cache(void)
     return cache;
 }
 
-static uint64_t hash_of(const uint8_t *key, size_t length)
+uint64_t mock_cache_hash(const uint8_t *key, size_t length)
 {
     uint64_t hash = 14695981039346656037u; /* FNV-1a */
     for (size_t i = 0; i < length; i++) {
@@ -95,7 +95,7 @@ bool mock_cache_find(const uint8_t *key, size_t length, struct plan *plan)
     if (cache == NULL || cache->count == 0 || length > LONGEST_KEY) {
         return false;
     }
-    const struct entry *entry = look_up(cache, key, length, hash_of(key, length));
+    const struct entry *entry = look_up(cache, key, length, mock_cache_hash(key, length));
     if (entry != NULL) {
         *plan = entry->plan;
     }
@@ -108,7 +108,7 @@ void mock_cache_store(const uint8_t *key, size_t length, const struct plan *plan
     if (cache == NULL || cache->count >= cache->limit || length > LONGEST_KEY) {
         return;
     }
-    const uint64_t hash = hash_of(key, length);
+    const uint64_t hash = mock_cache_hash(key, length);
     if (look_up(cache, key, length, hash) != NULL) {
         return;
     }

@@ -17,6 +17,8 @@ struct plan {
     uint64_t unwritten; /* of the arguments in `written`, those that silently stay as they are */
 };
 
+/* A hash of bytes. */
+uint64_t mock_cache_hash(const uint8_t *key, size_t length);
 /* A plan by the bytes of its call, addresses left out. */
 bool mock_cache_find(const uint8_t *key, size_t length, struct plan *plan);
 void mock_cache_store(const uint8_t *key, size_t length, const struct plan *plan);

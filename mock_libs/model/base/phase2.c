@@ -85,10 +85,11 @@ static aclnnStatus launch_together(const struct executor *executor, struct mock_
     return result == HCCL_SUCCESS ? ACLNN_SUCCESS : ACLNN_ERR_RUNTIME_ERROR;
 }
 
-static aclnnStatus launch_kernel(struct executor *executor, const void *workspace, uint64_t size,
-                          aclrtStream stream)
+static aclnnStatus launch_kernel(struct executor *executor, const void *workspace,
+                                 aclrtStream stream)
 {
-    const uint64_t prefix[] = {(uint64_t)(uintptr_t)workspace, size, executor->plan.number, 0};
+    const uint64_t prefix[] = {(uint64_t)(uintptr_t)workspace, executor->plan.workspace_size,
+                               executor->plan.number, 0};
     uint8_t *message = malloc(executor->length);
     if (message == NULL) {
         return mock_fail(ACLNN_ERR_INNER, "%s: no host memory", executor->operator_name);
@@ -156,7 +157,7 @@ static aclnnStatus run(struct executor *executor, const void *workspace, uint64_
     }
     mock_check_results(executor);
     if (executor->plan.launches == 1) {
-        status = launch_kernel(executor, workspace, size, stream);
+        status = launch_kernel(executor, workspace, stream);
     }
     if (status == ACLNN_SUCCESS && !executor->from_cache) {
         save_message(executor);

@@ -23,6 +23,7 @@
 #include "kept_process.h"
 #include "lock.h"
 #include "mode.h"
+#include "poisoned_workspace.h"
 #include "python_path.h"
 #include "python_process.h"
 #include "registered_memory.h"
@@ -34,7 +35,7 @@
 #include "wire.h"
 #include "wire_reader.h"
 
-enum { PROTOCOL_VERSION = 3 };
+enum { PROTOCOL_VERSION = 4 };
 static const char PROGRAM[] = "pyaclnn.mock.device.process";
 
 enum { LEAST_MEMORY = 64 << 20, PIECE = 2 << 20 };
@@ -297,6 +298,7 @@ static void release(struct device *device)
         munmap(device->heap.alias, device->heap.bytes);
     }
     mock_heap_clear(&device->heap);
+    mock_workspaces_forget();
     device->streams = device->events = 0;
     device->process = 0;
     free(device->environment);

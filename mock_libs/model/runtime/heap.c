@@ -7,6 +7,7 @@
 
 #include "fault.h"
 #include "poison.h"
+#include "poisoned_workspace.h"
 #include "violation.h"
 
 /* STEP: where blocks start, and what they are rounded up to. CANN promises PROMISED, but its
@@ -21,6 +22,7 @@ static void poison(const struct heap *heap, const struct block *block, unsigned 
                 block->size / PAGE * PAGE - PAGE, MADV_REMOVE);
     }
     mock_poison(heap->alias + block->offset, block->size, pattern);
+    mock_workspace_written((uint8_t *)heap->base + block->offset, block->size);
 }
 
 static uint64_t aligned(uint64_t bytes)

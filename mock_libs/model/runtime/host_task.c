@@ -7,13 +7,16 @@
 #include "error_message.h"
 #include "exception.h"
 #include "hazard.h"
+#include "poisoned_workspace.h"
 
 bool mock_host_task_run(struct stream *stream, const struct task *task)
 {
     aclError failed = ACL_SUCCESS;
     const char *text = "";
     const struct mock_host_task *errand = &task->as.errand;
-    if (!errand->run(errand->work, task->effect == MOCK_IS_WRONG, &failed, &text)) {
+    const bool over = errand->run(errand->work, task->effect == MOCK_IS_WRONG, &failed, &text);
+    mock_workspaces_forget(); /* it may write anywhere */
+    if (!over) {
         return false;
     }
     if (failed != ACL_SUCCESS) {

@@ -4,12 +4,12 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "exception.h"
 #include "hazard.h"
 #include "mappings.h"
 #include "place.h"
+#include "poisoned_workspace.h"
 #include "violation.h"
 #include "wire.h"
 #include "wire_reader.h"
@@ -17,13 +17,6 @@
 /* Time limit of a kernel, in milliseconds; 0: none. The simulated cores cannot be stopped: a
  * kernel that took longer ends, and is then reported as CANN reports the one it stops. */
 static uint64_t kernel_limit;
-
-static uint64_t milliseconds_now(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000u + (uint64_t)now.tv_nsec / 1000000u;
-}
 
 void mock_kernel_limit(uint64_t milliseconds)
 {
@@ -34,6 +27,7 @@ static void kernel_failed(struct stream *stream, const struct task *task, aclErr
                           const char *text, uint32_t length)
 {
     char place[MOCK_PLACE_BYTES];
+    mock_workspaces_forget(); /* it may have ended before it poisoned its own */
     const char *found = mock_place_of(&task->origin, place);
     mock_stream_fail(stream, code, "%.*s%s%s", (int)length, text,
                      found == NULL ? "" : "; launched in ", found == NULL ? "" : found);
@@ -69,6 +63,7 @@ static void take_answer(struct stream *stream, const struct task *task, struct m
         return;
     }
     take_shapes(&task->as.kernel, reader);
+    const uint32_t milliseconds = mock_read_u32(reader);
     if (status != ACL_SUCCESS) {
         kernel_failed(stream, task, status, text, text_length);
         if (status == ACL_ERROR_RT_AICORE_EXCEPTION) {
@@ -76,7 +71,7 @@ static void take_answer(struct stream *stream, const struct task *task, struct m
             mock_violate(MOCK_KERNEL_FAILED, "launch", NULL, &launched, "%.*s", (int)text_length,
                          text);
         }
-    } else if (kernel_limit > 0 && milliseconds_now() - task->as.kernel.since > kernel_limit) {
+    } else if (kernel_limit > 0 && milliseconds > kernel_limit) {
         static const char late[] = "the kernel took longer than aclrtSetOpExecuteTimeOut allows";
         kernel_failed(stream, task, ACL_ERROR_RT_AICORE_TIMEOUT, late, sizeof late - 1);
     }
@@ -94,6 +89,9 @@ static void take_answers(struct stream *stream, const uint8_t *answer, size_t le
         task->as.kernel.done = true;
         task = task->next;
     } while (--left > 0 && reader.ok && reader.position < length);
+    if (left > 0) {
+        mock_workspaces_forget();
+    }
 }
 
 /* The offset of the call's flags in a message: behind its prefix and the operator's name. */
@@ -126,6 +124,7 @@ static bool add_to_batch(struct device *device, struct task *task, uint8_t **bat
         mock_mappings_add(device, kernel);
         kernel->placed = true;
     }
+    mock_workspace_sent(kernel);
     const uint64_t bytes = kernel->length;
     uint8_t *larger = realloc(*batch, *length + sizeof bytes + kernel->length);
     if (larger == NULL) {
@@ -138,8 +137,7 @@ static bool add_to_batch(struct device *device, struct task *task, uint8_t **bat
     return true;
 }
 
-/* Send the first kernel of a stream and those behind it, as far as a position. A kernel with a time
- * limit is alone: the clock of the next one starts when it is sent. */
+/* Send the first kernel of a stream and those behind it, as far as a position. */
 static void send_batch(struct stream *stream, uint64_t until)
 {
     enum { MOST = 64, MOST_BYTES = 1 << 18 };
@@ -149,7 +147,7 @@ static void send_batch(struct stream *stream, uint64_t until)
     for (struct task *task = stream->first;
          task != NULL && runs_on_device(task) &&
          (count == 0 || (count < MOST && length + task->as.kernel.length < MOST_BYTES &&
-                         task->position <= until && kernel_limit == 0)) &&
+                         task->position <= until)) &&
          add_to_batch(device, task, &batch, &length);
          task = task->next) {
         count++;
@@ -161,7 +159,6 @@ static void send_batch(struct stream *stream, uint64_t until)
         first->done = true;
     } else if (mock_wire_start(device, MOCK_RUN, batch, length)) {
         first->sent = count;
-        first->since = milliseconds_now();
     }
     free(batch);
 }

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "error_message.h"
+#include "poisoned_workspace.h"
 #include "violation.h"
 
 /* A number is the process, its descriptor of the file, the slot of the table, how often it was used. */
@@ -54,6 +55,9 @@ uint64_t mock_share(const struct device *device, uint64_t offset, uint64_t bytes
     struct slot **table = &own[device->id];
     if (*table == NULL) {
         *table = map_table(device->memory_fd);
+    }
+    if (bytes > 0) {
+        mock_workspaces_unknown();
     }
     for (uint64_t i = 0; *table != NULL && i < SLOTS; i++) {
         struct slot *slot = &(*table)[i];

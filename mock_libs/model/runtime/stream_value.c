@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "address_query.h"
+#include "poisoned_workspace.h"
 
 static void *find(struct stream *stream, const struct task *task)
 {
@@ -21,6 +22,7 @@ void mock_value_written(struct stream *stream, const struct task *task)
     void *place = find(stream, task);
     if (place != NULL) {
         memcpy(place, &task->as.value.value, sizeof task->as.value.value);
+        mock_workspace_written(task->as.value.address, sizeof task->as.value.value);
     }
 }
 

@@ -16,9 +16,9 @@ struct mock_range {
     bool written, workspace;
 };
 
-/* The workspace's address and size, the number of the plan and that of the pieces of memory to
- * map precede the call in a message of MOCK_RUN. */
-enum { MOCK_PREFIX = 32 };
+/* The workspace's address, the bytes of it to poison, the number of the plan and that of the pieces
+ * of memory to map precede the call in a message of MOCK_RUN. */
+enum { MOCK_PREFIX = 32, MOCK_POISON_AT = 8 };
 
 /* A kernel to queue: its message in a batch of MOCK_RUN, and the device memory it uses. */
 struct mock_launch {
@@ -33,7 +33,6 @@ struct mock_launch {
     bool placed;   /* the message lists the mappings */
     size_t sent;   /* kernels of the batch that the device has, of which it is the first, or 0 */
     bool done;     /* the answer to a batch has its end */
-    uint64_t since; /* when it was sent, in milliseconds */
 };
 
 /* Host tasks: work of another mock library in the order of a stream. */

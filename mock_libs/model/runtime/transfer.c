@@ -10,6 +10,7 @@
 #include "fault.h"
 #include "hazard.h"
 #include "pinned_memory.h"
+#include "poisoned_workspace.h"
 #include "reduction.h"
 
 /* Apply stuck bits to a range that was written. */
@@ -28,16 +29,22 @@ static void corrupt(const void *address, uint64_t bytes)
     }
 }
 
+static void written(const void *address, uint64_t bytes)
+{
+    corrupt(address, bytes);
+    mock_workspace_written(address, bytes);
+}
+
 static void copy(const struct copy *copy, uint8_t *destination, const uint8_t *source)
 {
-    const uint64_t written = mock_copy_written(copy).bytes;
+    const uint64_t bytes = mock_copy_written(copy).bytes;
     corrupt(copy->source, mock_copy_read(copy).bytes);
     for (uint64_t row = 0; row < copy->height; row++) {
         memmove(destination + row * copy->destination_pitch, source + row * copy->source_pitch,
                 copy->width);
     }
-    corrupt(copy->destination, written);
-    mock_hazard_host_written(copy->destination, written);
+    written(copy->destination, bytes);
+    mock_hazard_host_written(copy->destination, bytes);
 }
 
 void mock_copy_now(const struct copy *now)
@@ -61,7 +68,7 @@ void mock_fill_now(void *address, uint32_t pattern, uint64_t bytes)
 {
     mock_hazard_host_access(address, bytes, true);
     fill(mock_alias(address), pattern, bytes);
-    corrupt(address, bytes);
+    written(address, bytes);
 }
 
 /* ---- in the order of a stream ------------------------------------------------------------ */
@@ -96,7 +103,7 @@ void mock_copy_run(struct stream *stream, const struct task *task)
         corrupt(queued->source, queued->width);
         const aclrtReduceKind kind = (aclrtReduceKind)task->as.copy.reduction;
         mock_reduce(kind, task->as.copy.type, destination, source, queued->width);
-        corrupt(queued->destination, queued->width);
+        written(queued->destination, queued->width);
         return;
     }
     copy(queued, destination, source);
@@ -112,6 +119,6 @@ void mock_fill_run(struct stream *stream, const struct task *task)
         return;
     }
     fill(destination, task->as.fill.pattern, task->as.fill.bytes);
-    corrupt(task->as.fill.destination, task->as.fill.bytes);
+    written(task->as.fill.destination, task->as.fill.bytes);
     mock_hazard_host_written(task->as.fill.destination, task->as.fill.bytes);
 }

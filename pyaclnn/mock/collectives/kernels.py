@@ -87,7 +87,7 @@ def _run(work: RankWork, table: Table, ranks: int) -> tuple[int, Exception] | No
             return work.rank, ValueError(f"the rendezvous process has no {call.operator}")
         setting = Setting(all_chips()[0], call.flags)
         with within(Seat(table, ranks, work.rank)):
-            operator.run(operator.bind(call), setting, work.memory)
+            operator.kernels(operator.bind(call), work.memory).run()
         if work.wrong:
             spoil_outputs(work.memory, call, operator.written_mask)
     except Exception as error:  # noqa: BLE001  # kernels may be anybody's

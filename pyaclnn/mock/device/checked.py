@@ -66,6 +66,10 @@ class CheckedCalls:
         """Return the number of cached calls."""
         return len(self._calls)
 
+    def clear(self) -> None:
+        """Drop the calls, with the arrays that they have."""
+        self._calls.clear()
+
     def add(self, checked: CheckedCall) -> int:
         """Keep a call; gives its number, 0 for one that did not come in bytes."""
         if not checked.call.encoded_bytes:

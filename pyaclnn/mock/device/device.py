@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from time import monotonic
 from typing import TYPE_CHECKING
 
@@ -10,20 +11,18 @@ import numpy as np
 
 from pyaclnn.facts.releases import simulated
 from pyaclnn.mock.device.checked import CheckedCall, CheckedCalls
+from pyaclnn.mock.device.kernel_launch import KernelLaunch
 from pyaclnn.mock.operators.finding import find_operator
 from pyaclnn.mock.operators.operator import Launch, RefusalError, Setting
-from pyaclnn.mock.operators.outputs import poison_outputs, restore_unwritten, spoil_outputs
-from pyaclnn.mock.protocol.memory import WORKSPACE_BEFORE, DeviceMemoryError
+from pyaclnn.mock.protocol.memory import DeviceMemoryError
 from pyaclnn.mock.protocol.status import Status
-from pyaclnn.mock.protocol.values import Flag
-from pyaclnn.mock.protocol.wire import CheckReply, Reply
+from pyaclnn.mock.protocol.wire import CheckReply, Reply, decode_run
 from pyaclnn.reference.kernels.kernel import KernelLimitError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable
 
     from pyaclnn.facts.chips import Chip
-    from pyaclnn.mock.operators.outputs import PoisonedOutput
     from pyaclnn.mock.protocol.memory import DeviceMemory
     from pyaclnn.mock.protocol.values import Call
     from pyaclnn.mock.protocol.wire import Batch, Run
@@ -32,6 +31,8 @@ __all__ = ["Device", "ignore_floating_point_errors"]
 
 # Seconds after which a batch goes back to the host, which then sees how far its streams are.
 _LONGEST_BATCH = 0.004
+_MILLISECOND = 0.001
+_MOST_LAUNCHES = 4096
 
 
 class Device:
@@ -52,6 +53,7 @@ class Device:
         self.release = release or simulated().name
         self.memory = memory
         self.calls = CheckedCalls()
+        self._launches: dict[bytes, KernelLaunch] = {}
 
     def check(self, call: Call) -> CheckReply:
         """Run phase 1 of an operator; whatever goes wrong becomes a status.
@@ -88,18 +90,31 @@ class Device:
             WireError: A call is not well-formed.
         """
         replies: list[Reply] = []
-        until = monotonic() + _LONGEST_BATCH
-        for request in batch.runs:
-            replies.append(self.run(request))
-            if replies[-1].status or monotonic() > until:
+        start = before = monotonic()
+        for message in batch.messages:
+            launch = self._launches.get(message)
+            if launch is None:
+                reply = self.run(decode_run(message), message)
+            else:
+                reply = _answer_of(launch.operator, launch.run)
+            now = monotonic()
+            if now - before >= _MILLISECOND:
+                reply = replace(reply, milliseconds=int((now - before) / _MILLISECOND))
+            replies.append(reply)
+            if reply.status or now - start > _LONGEST_BATCH:
                 break
+            before = now
         return replies
 
-    def run(self, request: Run) -> Reply:
+    def run(self, request: Run, message: bytes = b"") -> Reply:
         """Run the kernels of an operator; whatever goes wrong becomes an asynchronous status.
 
         They run on what phase 1 has left. A call with an unknown number goes through
         phase 1 first, so that no kernel ever sees what that refuses.
+
+        Args:
+            request: The call.
+            message: The bytes of the request, by which its launch is kept; empty for none.
 
         Raises:
             WireError: The call is not well-formed.
@@ -107,19 +122,35 @@ class Device:
         self.memory.mapped = request.mapped
         checked = self.calls.find(request)
         call = request.decoded() if checked is None else checked.call
-        try:
-            checked = checked or self._checked(call, CheckReply(Status.SUCCESS))
-            if checked.plan.launch == Launch.FAILS:
-                return Reply(Status.AICORE_EXCEPTION, checked.plan.text)
-            if checked.plan.launch == Launch.KERNELS:
-                return self._launch(checked, request.workspace_address)
-        except RefusalError as refusal:
-            return Reply(Status.AICORE_EXCEPTION, refusal.text)
-        except KernelLimitError as limit:
-            return Reply(Status.MOCK_NOT_IMPLEMENTED, str(limit))
-        except BaseException as error:  # noqa: BLE001 (SystemExit among them: it ends the call alone)
-            return Reply(Status.AICORE_EXCEPTION, _fault(call.operator, error))
-        return Reply()
+
+        def run() -> Reply:
+            known = checked or self._checked(call, CheckReply(Status.SUCCESS))
+            if known.plan.launch == Launch.FAILS:
+                return Reply(Status.AICORE_EXCEPTION, known.plan.text)
+            if known.plan.launch == Launch.NOTHING:
+                return Reply()
+            launch = KernelLaunch(self.memory, known, request)
+            reply = launch.run()
+            if message and checked and launch.is_lasting and not request.mapped:
+                self._keep(message, launch)
+            return reply
+
+        return _answer_of(call.operator, run)
+
+    def _keep(self, message: bytes, launch: KernelLaunch) -> None:
+        if len(self._launches) >= _MOST_LAUNCHES:
+            self._launches.clear()
+        self._launches[message] = launch
+
+    def close(self) -> bool:
+        """Unmap the memory; arrays that are still alive keep it mapped until they go.
+
+        Returns:
+            Whether there are none.
+        """
+        self._launches.clear()
+        self.calls.clear()
+        return self.memory.close()
 
     def _checked(self, call: Call, reply: CheckReply) -> CheckedCall:
         """Run phase 1; notes in the reply what is known of the operator even if it refuses."""
@@ -131,43 +162,22 @@ class Device:
         arguments, setting = operator.bind(call), Setting(self.chip, call.flags)
         return CheckedCall(operator, arguments, setting, operator.check(arguments, setting), call)
 
-    def _launch(self, checked: CheckedCall, workspace: int) -> Reply:
-        """Run the kernels between poison and, if that is asked for, wrong numbers."""
-        operator, call, size = checked.operator, checked.call, checked.plan.workspace_size
-        if size and not self._is_out_of_reach(checked, workspace):
-            self.memory.poison(workspace, size, WORKSPACE_BEFORE)
-        poisoned: Sequence[PoisonedOutput] = ()
-        if not operator.shows_unwritten:
-            poisoned = poison_outputs(
-                self.memory, call, operator.written_mask, operator.updated_mask
-            )
-        try:
-            found = operator.run(checked.arguments, checked.setting, self.memory) or ()
-        finally:
-            restore_unwritten(poisoned)
-        if call.flags & Flag.WRONG_NUMBERS:
-            spoil_outputs(self.memory, call, operator.written_mask)
-        if size:
-            self.memory.poison(workspace, size)
-        if not found:
-            return Reply()
-        places = {id(tensor): place for place, tensor in enumerate(call.tensors)}
-        return Reply(shapes=tuple((places[id(tensor)], dims) for tensor, dims in found))
-
-    def _is_out_of_reach(self, checked: CheckedCall, workspace: int) -> bool:
-        """Return whether the kernel reads nothing of its workspace: poison after it is enough."""
-        if not checked.operator.shows_unwritten:
-            return False
-        size, tensors = checked.plan.workspace_size, checked.call.tensors
-        try:
-            return self.memory.is_apart(workspace, size, tensors)
-        except (DeviceMemoryError, KeyError, ValueError):  # the kernel reports those that it uses
-            return False
-
 
 def ignore_floating_point_errors() -> None:
     """Overflow and invalid operations are results, on a chip; so they are for this process."""
     np.seterr(all="ignore")
+
+
+def _answer_of(operator: str, run: Callable[[], Reply]) -> Reply:
+    """Run kernels; whatever goes wrong becomes an asynchronous status."""
+    try:
+        return run()
+    except RefusalError as refusal:
+        return Reply(Status.AICORE_EXCEPTION, refusal.text)
+    except KernelLimitError as limit:
+        return Reply(Status.MOCK_NOT_IMPLEMENTED, str(limit))
+    except BaseException as error:  # noqa: BLE001 (SystemExit among them: it ends the call alone)
+        return Reply(Status.AICORE_EXCEPTION, _fault(operator, error))
 
 
 def _not_implemented(operator: str) -> str:

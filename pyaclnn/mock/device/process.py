@@ -99,7 +99,7 @@ class Server:
         """Give back the memory and the calls of the device; another one may follow."""
         from pyaclnn.mock.protocol.status import Status  # noqa: PLC0415  # many devices run nothing
 
-        is_clean = self._device is None or self._device.memory.close()
+        is_clean = self._device is None or self._device.close()
         self._device = self._hello = None
         os.close(self._memory_descriptor)
         self._memory_descriptor = -1

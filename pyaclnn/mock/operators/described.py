@@ -10,12 +10,10 @@ from pyaclnn.mock.operators import kernel
 from pyaclnn.mock.operators.operator import ExecutorKind, Operator, Parameter
 from pyaclnn.mock.operators.phase_one import phase_one
 from pyaclnn.mock.operators.request import POINTERS, Request, kind_of
-from pyaclnn.mock.operators.tensor_list import Requests, phase_one_of_each, run_each
+from pyaclnn.mock.operators.tensor_list import Requests, kernels_of_each, phase_one_of_each
 
 if TYPE_CHECKING:
     from pyaclnn.facts.operators.operator import Operator as Description
-    from pyaclnn.mock.operators.operator import Setting
-    from pyaclnn.mock.protocol.memory import DeviceMemory
 
 __all__ = ["operator_of"]
 
@@ -34,7 +32,7 @@ def operator_of(description: Description) -> Operator[Any]:
         ),
         arguments=partial(Requests if each else Request, description),
         check=phase_one_of_each if each else phase_one,
-        run=run_each if each else _run,
+        kernels=kernels_of_each if each else kernel.kernels,
         written=tuple(tensor.c_name for tensor in description.tensors if tensor.written),
         updated=tuple(
             tensor.c_name for tensor in description.tensors if tensor.read and tensor.written
@@ -42,7 +40,3 @@ def operator_of(description: Description) -> Operator[Any]:
         apart=not each,
         shows_unwritten=True,
     )
-
-
-def _run(request: Request, _setting: Setting, memory: DeviceMemory) -> None:
-    kernel.run(request, memory)

@@ -8,21 +8,24 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from pyaclnn.facts.operators import by_c_name
 from pyaclnn.facts.operators.description import snake_case
 from pyaclnn.facts.operators.lists import in_lists
 from pyaclnn.facts.operators.operator import Build
 from pyaclnn.facts.operators.parameters import Kind
 from pyaclnn.facts.operators.types import PAIRED
+from pyaclnn.mock.operators.operator import Work
 from pyaclnn.mock.operators.outputs import poison_output
 from pyaclnn.mock.operators.pairs import bytes_of, paired
 from pyaclnn.mock.operators.types import kinds_of
 from pyaclnn.mock.protocol.dtypes import dtype_of_word, numpy_dtype
 from pyaclnn.mock.protocol.memory import DeviceMemoryError
-from pyaclnn.reference import implementation
+from pyaclnn.reference import find
 from pyaclnn.reference.fast.results import offered
+from pyaclnn.reference.kernels.kernel import Kernel
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
 
     from numpy.typing import NDArray
 
@@ -31,9 +34,11 @@ if TYPE_CHECKING:
     from pyaclnn.mock.protocol.memory import DeviceMemory
     from pyaclnn.mock.protocol.values import Tensor as Given
 
-__all__ = ["run"]
+__all__ = ["kernels"]
 
 _UNKNOWN = "f32"
+_SMALL = 1 << 14
+"""Elements up to which a definition is faster than its version in tiles."""
 _LARGE = 1 << 16
 """Elements from which on copying a result takes longer than looking for a way around it."""
 
@@ -61,41 +66,140 @@ class Prepared(NamedTuple):
     sizes: dict[int, int]
 
 
-def run(request: Request, memory: DeviceMemory) -> None:
-    """Run the kernels of a call that phase 1 has accepted."""
+def kernels(request: Request, memory: DeviceMemory) -> Work:
+    """Bind the kernels of a call that phase 1 has accepted."""
     request.resume()
     if request.fills is not None:
-        for name, number in request.fills.items():
-            given = request.tensors[name]
-            memory.view(name, given)[...] = number
-        return
+        filled = [
+            (memory.view(name, request.tensors[name]), number)
+            for name, number in request.fills.items()
+        ]
+        return Work(functools.partial(_fill, filled))
     prepared: Prepared = request.prepared or _prepare(request)
     request.prepared = prepared
-    with offered(_offers(prepared, memory)):
-        results = _computed(request, prepared, memory)
-    writes = []
-    for place, (tensor, given, dtype) in enumerate(prepared.outputs):
-        found = _rounded(results[tensor.name], dtype)
-        if found is None:
-            continue
-        if request.types[tensor.name] in PAIRED:
-            found, target = paired(found), memory.view(tensor.c_name, bytes_of(given))
+    return Work(_Bound(request, prepared, memory).run)
+
+
+def _fill(filled: list[tuple[NDArray[Any], float]]) -> None:
+    for array, number in filled:
+        array[...] = number
+
+
+class _Bound:
+    """A call with the arrays of its tensors.
+
+    Where a result is written depends on its size, so the first run finds that out.
+    """
+
+    def __init__(self, request: Request, prepared: Prepared, memory: DeviceMemory) -> None:
+        self._request, self._prepared, self._memory = request, prepared, memory
+        self._arguments = dict(prepared.options)
+        self._fresh: list[tuple[str, NDArray[Any], Any, tuple[int, ...] | None]] = []
+        for tensor, given, dtype, shape in prepared.inputs:
+            array = memory.view(tensor.c_name, given)
+            if tensor.name not in prepared.names:
+                continue
+            if dtype is None and shape is None:
+                self._arguments[tensor.name] = array
+            else:
+                self._fresh.append((tensor.name, array, dtype, shape))
+        self._targets: list[_Target | None] = [None] * len(prepared.outputs)
+        self._offers = _offers(prepared, memory)
+        self._is_new = False
+
+    def run(self) -> None:
+        """Compute the results, and write them."""
+        if self._offers:
+            with offered(list(self._offers)):
+                results = self._computed()
         else:
-            target = _target(memory, tensor, given, found.size, place in prepared.dense)
-            prepared.sizes[place] = found.size
-        if target.size:
-            writes.append((place, target, found))
-    for place, target, found in writes:  # none where one of them cannot be written
-        if place in prepared.dense:
-            _show_unwritten(request, memory, *prepared.outputs[place][:2], target)
-        if not _is_written(target, found):
-            target[...] = found.reshape(target.shape)
+            results = self._computed()
+        writes = []
+        for place, result in enumerate(results):
+            if result is None:
+                continue
+            target = self._targets[place]
+            dtype = self._prepared.outputs[place][2]
+            array = np.asarray(result) if dtype is None else np.asarray(result).astype(dtype)
+            if target is None:
+                target = self._targets[place] = self._target(place, array.size)
+                self._is_new = True
+            writes.append((target, array))
+        for target, array in writes:  # none where one of them cannot be written
+            target.write(array)
+        if self._is_new:
+            self._offers = _offers(self._prepared, self._memory)
+            self._is_new = False
+
+    def _computed(self) -> list[Any]:
+        """Call the definition; return its results in the order of the outputs."""
+        arguments = self._arguments
+        if self._fresh:
+            arguments = dict(arguments)
+            for name, array, dtype, shape in self._fresh:
+                cast = array if dtype is None else array.astype(dtype)
+                arguments[name] = cast if shape is None else cast.reshape(shape)
+        operator, function = self._request.operator, self._prepared.function
+        if operator.lists:
+            (found,) = function(**in_lists(operator, arguments))
+        else:
+            found = function(**arguments)
+        outputs = self._prepared.outputs
+        if hasattr(found, "_fields"):
+            return [getattr(found, tensor.name) for tensor, *_ in outputs]
+        return [found for _ in outputs]
+
+    def _target(self, place: int, size: int) -> _Target:
+        """Find the memory of a result of so many elements."""
+        request, memory = self._request, self._memory
+        tensor, given, _ = self._prepared.outputs[place]
+        if request.types[tensor.name] in PAIRED:
+            return _Target(memory.view(tensor.c_name, bytes_of(given)), in_pairs=True)
+        dense = place in self._prepared.dense
+        array = _target(memory, tensor, given, size, dense)
+        self._prepared.sizes[place] = size
+        if dense and not (tensor.read or (array.size == given.size and given.contiguous)):
+            inputs = [
+                memory.view(other.c_name, value)
+                for other in request.operator.inputs
+                if (value := request.tensors[other.name]) is not None
+            ]
+            whole = memory.view(tensor.c_name, given)
+            return _Target(array, shown=functools.partial(poison_output, whole, inputs))
+        return _Target(array)
 
 
-def _rounded(result: Any, dtype: Any) -> NDArray[Any] | None:
-    if result is None:
-        return None
-    return np.asarray(result) if dtype is None else np.asarray(result).astype(dtype)
+class _Target:
+    """Memory of a result.
+
+    Args:
+        array: The memory.
+        in_pairs: Whether two elements of the result share a byte.
+        shown: Poisons an output of which the kernel leaves elements out.
+    """
+
+    __slots__ = ("_array", "_in_pairs", "_shown")
+
+    def __init__(
+        self,
+        array: NDArray[Any],
+        *,
+        in_pairs: bool = False,
+        shown: Callable[[], object] | None = None,
+    ) -> None:
+        self._array, self._in_pairs, self._shown = array, in_pairs, shown
+
+    def write(self, found: NDArray[Any]) -> None:
+        """Write the result, unless it was computed in its place."""
+        array = self._array
+        if not array.size:
+            return
+        if self._shown is not None:
+            self._shown()
+        if self._in_pairs:
+            found = paired(found)
+        if not _is_written(array, found):
+            array[...] = found if found.shape == array.shape else found.reshape(array.shape)
 
 
 def _offers(prepared: Prepared, memory: DeviceMemory) -> list[NDArray[Any]]:
@@ -137,7 +241,8 @@ def _is_written(target: NDArray[Any], found: NDArray[Any]) -> bool:
 def _prepare(request: Request) -> Prepared:
     operator = request.operator
     hooks, family = operator.hooks, request.chip.family
-    function, names = _definition(operator.c_name)
+    sizes = (given.size for given in request.tensors.values() if given is not None)
+    function, names = _definition(operator.c_name, is_small=max(sizes, default=0) < _SMALL)
     shapes = hooks.read_as(request)
     options: dict[str, Any] = {"family": family}
     for option in operator.options:
@@ -175,30 +280,13 @@ def _prepare(request: Request) -> Prepared:
     )
 
 
-def _computed(request: Request, prepared: Prepared, memory: DeviceMemory) -> Mapping[str, Any]:
-    """Call the definition with those of its parameters that it names."""
-    operator = request.operator
-    arguments = dict(prepared.options)
-    for tensor, given, dtype, shape in prepared.inputs:
-        array = memory.view(tensor.c_name, given)
-        if tensor.name in prepared.names:
-            array = array if dtype is None else array.astype(dtype)
-            arguments[tensor.name] = array if shape is None else array.reshape(shape)
-    if operator.lists:
-        (found,) = prepared.function(**in_lists(operator, arguments))
-    else:
-        found = prepared.function(**arguments)
-    if hasattr(found, "_asdict"):
-        named: dict[str, Any] = found._asdict()
-        return named
-    return {operator.returned[0].name: found}
-
-
 @functools.cache
-def _definition(c_name: str) -> tuple[Callable[..., Any], tuple[str, ...]]:
-    found = implementation(c_name)
+def _definition(c_name: str, *, is_small: bool) -> tuple[Callable[..., Any], tuple[str, ...]]:
+    """Return the function of an operator, and the names of its parameters."""
+    found = find(by_c_name()[c_name].definition)
     assert found is not None  # noqa: S101  # every described operator has a definition
-    return found.kernel.function, tuple(found.kernel.parameters)
+    defined, offered_one = found
+    return defined if is_small else offered_one, tuple(Kernel(c_name, offered_one).parameters)
 
 
 def _cast(request: Request, tensor: Tensor) -> Any:
@@ -242,14 +330,3 @@ def _target(
             "overwrite what lies behind it"
         )
     return memory.dense(tensor.c_name, given).reshape(-1)[:size]
-
-
-def _show_unwritten(
-    request: Request, memory: DeviceMemory, tensor: Tensor, given: Given, target: NDArray[Any]
-) -> None:
-    """Poison an output of which the kernel leaves elements out, unless an input lies there."""
-    if tensor.read or (target.size == given.size and given.contiguous):
-        return
-    pairs = ((other, request.tensors[other.name]) for other in request.operator.inputs)
-    inputs = [memory.view(other.c_name, value) for other, value in pairs if value is not None]
-    poison_output(memory.view(tensor.c_name, given), inputs)

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from keyword import iskeyword
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -28,7 +29,7 @@ from pyaclnn.reference import Strength, implementation
 from pyaclnn.reference.kernels.aten import CAUTION, KERNELS
 from pyaclnn.reference.kernels.functions.exchange import GroupError
 from pyaclnn.reference.kernels.kernel import KernelLimitError
-from pyaclnn.reference.kernels.promotion import category, wide
+from pyaclnn.reference.kernels.promotion import category, wide, wide_dtype
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -97,7 +98,7 @@ class KernelCall(NamedTuple):
         array_of: Callable[[str, Tensor], NDArray[Any]],
         function: Callable[..., Any] | None = None,
     ) -> list[Result]:
-        """Call the kernel's function or another one.
+        """Call the kernel's function or another one, once.
 
         Args:
             values: The arguments by their C names.
@@ -112,55 +113,106 @@ class KernelCall(NamedTuple):
             KernelLimitError: A kernel of this project fails otherwise than by the data.
             ValueError: The function raises it, or a result has the wrong type.
         """
+        return self.bound(values, array_of, function)()
+
+    def bound(
+        self,
+        values: dict[str, Value],
+        array_of: Callable[[str, Tensor], NDArray[Any]],
+        function: Callable[..., Any] | None = None,
+    ) -> Callable[[], list[Result]]:
+        """Bind arguments to the kernel's function or another one, to call it any number of times.
+
+        Args:
+            values: The arguments by their C names.
+            array_of: Returns the array of a tensor that is read.
+            function: The function; the kernel's own if None.
+
+        Returns:
+            A function that returns what `results` does, with the arrays as they are then.
+
+        Raises:
+            KernelLimitError: The function does not know a tensor that is there.
+        """
         signature, kernel = self
         lifted = self.is_own and _is_scalar_with_axis(signature, values)
+        fixed, fresh = self._arguments(values, array_of, lifted=lifted)
+        names = list(signature.written)
+        targets = [values[name] for name in names]
+        given = [item for value in values.values() for item in items_of(value)]
+        categories = [category_of(type_word(i.data_type)) for i in given if isinstance(i, Scalar)]
+        scalars = max(map(CATEGORIES.index, categories), default=-1)
 
-        def widened(name: str, tensor: Tensor) -> NDArray[Any]:
-            if name not in signature.read:
-                return zeros(name, tensor)
-            array = array_of(name, tensor)
+        def results() -> list[Result]:
+            arguments = dict(fixed)
+            for parameter, made in fresh:
+                arguments[parameter] = made()
+            found = self._called(function or kernel.function, arguments)
+            if found is None and any(target is not None for target in targets):
+                raise ValueError(f"its kernel returns None; it writes {', '.join(names)}")
+            pieces = list(found) if isinstance(found, tuple) else [found]
+            if len(pieces) != len(names):
+                raise ValueError(
+                    f"its kernel gives {len(pieces)} results; it writes {len(names)}: "
+                    f"{', '.join(names)}"
+                )
+            written = [
+                result
+                for name, piece, target in zip(names, pieces, targets, strict=True)
+                for result in self._written(name, piece, target, scalars)
+            ]
             if lifted:
-                array = np.atleast_1d(array)
-            if kernel.plain and array.size and not any(array.strides):  # as in a trial
-                return np.broadcast_to(wide(array[(0,) * array.ndim]), array.shape)
-            return np.asarray(wide(array)) if kernel.plain else array
+                written = [each._replace(array=_lowered(each)) for each in written]
+            if len(written) > 1:
+                # The first written output must not be the base of another result's view.
+                return [result._replace(array=result.array.copy()) for result in written]
+            return written
 
-        arguments = {
-            parameter: _plain(name, value, widened)
-            if name not in signature.types
-            else _dtype(name, value)
-            for name, value in values.items()
-            if (parameter := kernel.parameter_for(name)) is not None
-        }
+        return results
+
+    def _arguments(
+        self,
+        values: dict[str, Value],
+        array_of: Callable[[str, Tensor], NDArray[Any]],
+        *,
+        lifted: bool,
+    ) -> tuple[dict[str, Any], list[tuple[str, Callable[[], Any]]]]:
+        """Return arguments by the function's names: those that stay, and those made for each call.
+
+        Raises:
+            KernelLimitError: The function does not know a tensor that is there.
+        """
+        signature, kernel = self
         unseen = [name for name in signature.read if values[name] and kernel.refuses(name)]
         unseen = [name for name in unseen if isinstance(values[name], (Tensor, TensorList))]
         if unseen:
             why = f"its own does not compute with {', '.join(unseen)}, which must be NULL"
             raise KernelLimitError(kernel_missing(signature.name, why))
-        found = self._called(function or kernel.function, arguments)
-        names = list(signature.written)
-        if found is None and any(values[name] is not None for name in names):
-            raise ValueError(f"its kernel returns None; it writes {', '.join(names)}")
-        results = list(found) if isinstance(found, tuple) else [found]
-        if len(results) != len(names):
-            raise ValueError(
-                f"its kernel gives {len(results)} results; it writes {len(names)}: "
-                f"{', '.join(names)}"
-            )
-        given = [item for value in values.values() for item in items_of(value)]
-        categories = [category_of(type_word(i.data_type)) for i in given if isinstance(i, Scalar)]
-        scalars = max(map(CATEGORIES.index, categories), default=-1)
-        written = [
-            result
-            for name, piece in zip(names, results, strict=True)
-            for result in self._written(name, piece, values[name], scalars)
-        ]
-        if lifted:
-            written = [each._replace(array=_lowered(each)) for each in written]
-        if len(written) > 1:
-            # The first written output must not be the base of another result's view.
-            return [result._replace(array=result.array.copy()) for result in written]
-        return written
+
+        def array(name: str, tensor: Tensor) -> NDArray[Any]:
+            if name not in signature.read:
+                return zeros(name, tensor)
+            found = array_of(name, tensor)
+            return np.atleast_1d(found) if lifted else found
+
+        fixed: dict[str, Any] = {}
+        fresh: list[tuple[str, Callable[[], Any]]] = []
+        for name, value in values.items():
+            parameter = kernel.parameter_for(name)
+            if parameter is None:
+                continue
+            if name in signature.types:
+                fixed[parameter] = _dtype(name, value)
+                continue
+            bound: Any = _plain(name, value, array)
+            is_wide = kernel.plain and name in signature.read
+            if isinstance(bound, list):
+                fresh.append((parameter, partial(_list_of, bound, is_wide)))
+            elif is_wide and isinstance(value, Tensor) and _is_copied(bound):
+                fresh.append((parameter, partial(_widened, bound)))
+            else:
+                fixed[parameter] = bound
+        return fixed, fresh
 
     def _written(self, name: str, result: Any, target: Value, scalars: int) -> Iterator[Result]:
         """Pair the result of a parameter with its tensors."""
@@ -264,6 +316,23 @@ def zeros(_name: str, tensor: Tensor) -> NDArray[Any]:
         raise ValueError(f"a shape of {tensor.dims} has a negative dimension")
     zero = np.zeros((), dtype_of_word(tensor.type))
     return np.broadcast_to(zero, tensor.dims)
+
+
+def _is_copied(array: NDArray[Any]) -> bool:
+    """Report whether an array is computed in another one."""
+    return array.dtype != wide_dtype(array.dtype) or (array.size > 0 and not any(array.strides))
+
+
+def _widened(array: NDArray[Any]) -> NDArray[Any]:
+    """Return an array in the type that it is computed in."""
+    if array.size and not any(array.strides):  # as in a trial
+        return np.broadcast_to(wide(array[(0,) * array.ndim]), array.shape)
+    return np.asarray(wide(array))
+
+
+def _list_of(items: list[Any], is_wide: bool) -> list[Any]:
+    """Return a new list of arrays or numbers, as a kernel takes it."""
+    return [_widened(i) if is_wide and isinstance(i, np.ndarray) else i for i in items]
 
 
 def _plain(name: str, value: Value, array_of: Callable[[str, Tensor], NDArray[Any]]) -> Any:

@@ -19,7 +19,16 @@ if TYPE_CHECKING:
 
     Shapes: TypeAlias = Sequence[tuple[Tensor, tuple[int, ...]]]
 
-__all__ = ["ExecutorKind", "Launch", "Operator", "Parameter", "Plan", "RefusalError", "Setting"]
+__all__ = [
+    "ExecutorKind",
+    "Launch",
+    "Operator",
+    "Parameter",
+    "Plan",
+    "RefusalError",
+    "Setting",
+    "Work",
+]
 
 Arguments = TypeVar("Arguments")
 
@@ -103,6 +112,20 @@ class Setting(NamedTuple):
     flags: int = 0
 
 
+class Work(NamedTuple):
+    """Kernels of a call, bound to the memory of its tensors.
+
+    Attributes:
+        run: Reads and writes device memory; returns the shapes of results that turned out to be
+            shorter than their tensors.
+        is_lasting: Whether `run` may be called again while the tensors are where they are. Kernels
+            that have read device memory when they were bound may not.
+    """
+
+    run: Callable[[], Shapes | None]
+    is_lasting: bool = True
+
+
 @dataclass(frozen=True)
 class Operator(Generic[Arguments]):
     """One operator.
@@ -113,15 +136,14 @@ class Operator(Generic[Arguments]):
         parameters: The C signature up to ``workspaceSize``.
         arguments: Makes the arguments object out of the values, in the order of `parameters`.
         check: Phase 1: returns the plan or raises `RefusalError`.
-        run: The kernels: reads and writes device memory; returns the shapes of results that turned
-            out to be shorter than their tensors.
+        kernels: Binds the kernels to device memory, where the tensors are.
         output_count: How many of the last parameters hold the outputs, if `written` does not say.
         written: The names of the parameters that are written.
         updated: The names of those of them that are read as well.
         apart: Whether no output may be an input, not even exactly: the kernel may read a row again
             after it has written it.
-        shows_unwritten: Whether `run` poisons the elements of outputs that it leaves out, because
-            it computes its results elsewhere; outputs of the others are poisoned before it.
+        shows_unwritten: Whether its kernels poison the elements of outputs that they leave out,
+            because they compute their results elsewhere; outputs of the others are poisoned before.
     """
 
     name: str
@@ -129,7 +151,7 @@ class Operator(Generic[Arguments]):
     parameters: tuple[Parameter, ...]
     arguments: Callable[..., Arguments]
     check: Callable[[Arguments, Setting], Plan]
-    run: Callable[[Arguments, Setting, DeviceMemory], Shapes | None]
+    kernels: Callable[[Arguments, DeviceMemory], Work]
     output_count: int = 0
     written: tuple[str, ...] = ()
     updated: tuple[str, ...] = ()

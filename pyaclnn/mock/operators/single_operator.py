@@ -20,6 +20,7 @@ from pyaclnn.mock.operators.operator import (
     Parameter,
     Plan,
     RefusalError,
+    Work,
 )
 from pyaclnn.mock.protocol.dtypes import numpy_dtype
 from pyaclnn.mock.protocol.memory import DeviceMemoryError
@@ -65,14 +66,17 @@ def find_single_operator(call: Call) -> Operator[Any]:
             pass
         return Plan(launch=Launch.KERNELS)
 
-    def run(given: dict[str, Value], _setting: Setting, memory: DeviceMemory) -> None:
+    def kernels(given: dict[str, Value], memory: DeviceMemory) -> Work:
         def readable(name: str, tensor: Tensor) -> NDArray[Any]:
             array: NDArray[Any] = memory.view(name, tensor).view()
             array.flags.writeable = False
             return array
 
-        for place, (output, result) in enumerate(_computed(kind, given, readable)):
-            memory.view(f"outputs[{place}]", output)[...] = result
+        def run() -> None:
+            for place, (output, result) in enumerate(_computed(kind, given, readable)):
+                memory.view(f"outputs[{place}]", output)[...] = result
+
+        return Work(run, is_lasting=False)
 
     return Operator(
         name=call.operator,
@@ -80,7 +84,7 @@ def find_single_operator(call: Call) -> Operator[Any]:
         parameters=tuple(Parameter(name, type(value)) for name, value in call.arguments.items()),
         arguments=lambda *values: dict(zip(names, values, strict=True)),
         check=check,
-        run=run,
+        kernels=kernels,
         written=("outputs",),
     )
 

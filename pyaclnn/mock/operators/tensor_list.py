@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from pyaclnn.facts.operators.workspace import SYSTEM_WORKSPACE
 from pyaclnn.mock.operators import kernel, rules
-from pyaclnn.mock.operators.operator import Launch, Plan, RefusalError
+from pyaclnn.mock.operators.operator import Launch, Plan, RefusalError, Work
 from pyaclnn.mock.operators.phase_one import phase_one
 from pyaclnn.mock.operators.request import Request
 from pyaclnn.mock.protocol.status import Status
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pyaclnn.mock.operators.operator import Setting
     from pyaclnn.mock.protocol.memory import DeviceMemory
 
-__all__ = ["Requests", "phase_one_of_each", "run_each"]
+__all__ = ["Requests", "kernels_of_each", "phase_one_of_each"]
 
 _STEPS = (
     Status.PARAM_NULLPTR,
@@ -102,7 +102,12 @@ def _of_lists(requests: Requests) -> list[RefusalError]:
     return found
 
 
-def run_each(requests: Requests, _setting: Setting, memory: DeviceMemory) -> None:
-    """Run the kernels of a call that phase 1 has accepted."""
-    for request in requests.each:
-        kernel.run(request, memory)
+def kernels_of_each(requests: Requests, memory: DeviceMemory) -> Work:
+    """Bind the kernels of a call that phase 1 has accepted."""
+    works = [kernel.kernels(request, memory) for request in requests.each]
+
+    def run() -> None:
+        for work in works:
+            work.run()
+
+    return Work(run)

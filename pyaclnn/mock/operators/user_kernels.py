@@ -15,7 +15,14 @@ from pyaclnn.mock.operators.fractals import fractal_of
 from pyaclnn.mock.operators.kernel_call import KernelCall, kernel_missing
 from pyaclnn.mock.operators.limits import typed_items
 from pyaclnn.mock.operators.moved_types import with_stand_ins
-from pyaclnn.mock.operators.operator import ExecutorKind, Launch, Operator, Plan, RefusalError
+from pyaclnn.mock.operators.operator import (
+    ExecutorKind,
+    Launch,
+    Operator,
+    Plan,
+    RefusalError,
+    Work,
+)
 from pyaclnn.mock.operators.outputs import poison_output
 from pyaclnn.mock.operators.pairs import (
     bytes_of,
@@ -38,6 +45,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from pyaclnn.mock.operators.arguments import Signature
+    from pyaclnn.mock.operators.kernel_call import Result
     from pyaclnn.mock.operators.operator import Setting, Shapes
     from pyaclnn.mock.protocol.memory import DeviceMemory
     from pyaclnn.mock.protocol.values import Value
@@ -65,10 +73,10 @@ def operator_without_kernel(signature: Signature, why: str = "") -> Operator[Giv
         check_arguments(signature, given.values, setting.chip)
         raise RefusalError(Status.MOCK_NOT_IMPLEMENTED, text)
 
-    def run(_given: Given, _setting: Setting, _memory: DeviceMemory) -> None:
+    def kernels(_given: Given, _memory: DeviceMemory) -> Work:
         raise RuntimeError(text)
 
-    return _operator(signature, check, run)
+    return _operator(signature, check, kernels)
 
 
 def operator_of_kernel(signature: Signature, kernel: Kernel) -> Operator[Given]:
@@ -90,11 +98,11 @@ def operator_of_kernel(signature: Signature, kernel: Kernel) -> Operator[Given]:
             return _refused(call, given, error, note)
         return Plan(launch=Launch.KERNELS)
 
-    def run(given: Given, _setting: Setting, memory: DeviceMemory) -> Shapes:
+    def kernels(given: Given, memory: DeviceMemory) -> Work:
         moved = Given(with_stand_ins(signature.name, given.values))
-        return _run(call, moved, memory, note)
+        return _bound(call, moved, memory, note)
 
-    return _operator(signature, check, run)
+    return _operator(signature, check, kernels)
 
 
 def _refused(call: KernelCall, given: Given, error: Exception, note: str) -> Plan:
@@ -118,41 +126,89 @@ def _refused(call: KernelCall, given: Given, error: Exception, note: str) -> Pla
     raise RefusalError(Status.PARAM_INVALID, f"{name}: {text_of(error)}{note}") from error
 
 
-def _run(call: KernelCall, given: Given, memory: DeviceMemory, note: str) -> Shapes:
-    """Compute a call in device memory; return the shapes of results that are shorter."""
+def _bound(call: KernelCall, given: Given, memory: DeviceMemory, note: str) -> Work:
+    """Bind a call to device memory."""
+    signature, kernel = call
+    arrays: dict[str, NDArray[Any]] = {}
+    copied = []
 
     def readable(name: str, tensor: Tensor) -> NDArray[Any]:
         array = _array(memory, name, tensor)
         array.flags.writeable = False
+        if array.flags.owndata or is_paired(tensor) or is_complex32(tensor):
+            copied.append(name)
+        arrays[name] = array
         return array
 
-    signature, kernel = call
+    def failure(error: Exception) -> DeviceMemoryError:
+        # Other runs of the call have moved the tensors since; the arrays are where they were.
+        seen = {n: value if n in arrays else None for n, value in given.values.items()}
+        text = data_error_text(error, signature, seen, lambda name, _: arrays[name])
+        return DeviceMemoryError(f"{text}{note}")
+
     try:
-        written = call.results(given.values, readable)
-        for result in written:
-            require_fit(result, result.array.shape, shrinks=kernel.shrinks)
+        results = call.bound(given.values, readable)
     except (ValueError, TypeError, IndexError) as error:
-        text = data_error_text(error, signature, given.values, readable)
-        raise DeviceMemoryError(f"{text}{note}") from error
-    for name, tensor, array in written:
-        if is_paired(tensor):
-            memory.view(name, bytes_of(tensor))[...] = paired(array)
-            continue
-        fractal = fractal_of(tensor, signature.name)
+        raise failure(error) from error
+    writer = _Writer(signature, memory)
+
+    def run() -> Shapes:
+        try:
+            written = results()
+            for result in written:
+                require_fit(result, result.array.shape, shrinks=kernel.shrinks)
+        except (ValueError, TypeError, IndexError) as error:
+            raise failure(error) from error
+        for result in written:
+            writer.write(result)
+        return [(tensor, a.shape) for _, tensor, a in written if a.shape != tensor.dims]
+
+    return Work(run, is_lasting=not copied)
+
+
+class _Writer:
+    """Memory of the results of a call, which the first run finds."""
+
+    def __init__(self, signature: Signature, memory: DeviceMemory) -> None:
+        self._signature, self._memory = signature, memory
+        self._targets: dict[str, NDArray[Any]] = {}
+
+    def write(self, result: Result) -> None:
+        """Write a result; one that is shorter than its tensor comes first, and poison behind it."""
+        name, tensor, array = result
+        fractal = None if is_paired(tensor) else fractal_of(tensor, self._signature.name)
         if fractal is not None:
-            fractal.write(memory, name, array)
-            continue
+            fractal.write(self._memory, name, array)
+            return
+        target = self._targets.get(name)
+        if target is None:
+            target = self._targets[name] = self._found(name, tensor)
+        if is_paired(tensor):
+            target[...] = paired(array)
+            return
         if is_complex32(tensor):
-            tensor, array = words_of(tensor), to_words(array)  # noqa: PLW2901
-        target = memory.view(name, tensor)
-        if array.shape != tensor.dims and name.split("[")[0] not in signature.read:
-            poison_output(target, [array])
-        if array.shape != tensor.dims and target.flags.c_contiguous:
-            # In the shape that was found, the elements come first.
-            target.reshape(-1)[: array.size] = array.reshape(-1)
+            array = to_words(array)
+        if array.shape == target.shape:
+            target[...] = array
         else:
-            target[tuple(slice(length) for length in array.shape)] = array
-    return [(tensor, array.shape) for _, tensor, array in written if array.shape != tensor.dims]
+            is_read = name.split("[")[0] in self._signature.read
+            _write_shorter(target, array, is_read=is_read)
+
+    def _found(self, name: str, tensor: Tensor) -> NDArray[Any]:
+        if is_paired(tensor):
+            return self._memory.view(name, bytes_of(tensor))
+        return self._memory.view(name, words_of(tensor) if is_complex32(tensor) else tensor)
+
+
+def _write_shorter(target: NDArray[Any], array: NDArray[Any], *, is_read: bool) -> None:
+    """Write a result that is shorter than its tensor, and poison the rest."""
+    if not is_read:
+        poison_output(target, [array])
+    if target.flags.c_contiguous:
+        # In the shape that was found, the elements come first.
+        target.reshape(-1)[: array.size] = array.reshape(-1)
+    else:
+        target[tuple(slice(length) for length in array.shape)] = array
 
 
 def _array(memory: DeviceMemory, name: str, tensor: Tensor) -> NDArray[Any]:
@@ -171,7 +227,7 @@ def _array(memory: DeviceMemory, name: str, tensor: Tensor) -> NDArray[Any]:
 def _operator(
     signature: Signature,
     check: Callable[[Given, Setting], Plan],
-    run: Callable[[Given, Setting, DeviceMemory], Shapes | None],
+    kernels: Callable[[Given, DeviceMemory], Work],
 ) -> Operator[Given]:
     names = [parameter.name for parameter in signature.parameters]
     return Operator(
@@ -180,7 +236,7 @@ def _operator(
         parameters=signature.parameters,
         arguments=lambda *values: Given(dict(zip(names, values, strict=True))),
         check=check,
-        run=run,
+        kernels=kernels,
         written=signature.written,
         updated=tuple(name for name in signature.written if name in signature.read),
         shows_unwritten=True,

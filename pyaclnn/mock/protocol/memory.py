@@ -60,6 +60,11 @@ class DeviceMemory:
         self._views: dict[tuple[Any, ...], NDArray[Any]] = {}
         self._workspaces: dict[tuple[int, int], _Workspace] = {}
 
+    @property
+    def is_whole(self) -> bool:
+        """Whether the whole memory is mapped, so that arrays stay where they are."""
+        return self._file.is_whole
+
     def view(self, name: str, tensor: Tensor) -> NDArray[Any]:
         """Give the array a tensor describes, with its strides; writing writes device memory.
 

@@ -12,7 +12,7 @@ costs a `WireError` and neither memory nor another exception.
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import IntEnum
 from struct import Struct, error as struct_error
 from typing import TYPE_CHECKING, TypeAlias
@@ -42,12 +42,13 @@ __all__ = [
     "Run",
     "WireError",
     "decode_request",
+    "decode_run",
     "encode_frame",
     "encode_reply",
 ]
 
 MAGIC = 0x4E4E4C41
-PROTOCOL_VERSION = 3
+PROTOCOL_VERSION = 4
 # The largest argument set of any operator is a few kilobytes; arrays of user data do not travel.
 MAX_PAYLOAD = 5 << 20
 
@@ -108,7 +109,7 @@ class Run:
 
     Attributes:
         workspace_address: The workspace's device address.
-        workspace_size: Its bytes.
+        workspace_size: Its bytes to poison; 0 if it is as an earlier kernel has left it.
         call: The call; None if it is still encoded.
         number: That of the answer to `Check`, 0 for none.
         encoded: The call in the bytes of the request.
@@ -140,10 +141,10 @@ class Batch:
     """Kernels that run one after the other, until one fails.
 
     Attributes:
-        runs: Its kernels, in their order.
+        messages: Its kernels, in their order, for `decode_run`.
     """
 
-    runs: tuple[Run, ...]
+    messages: tuple[bytes, ...]
 
 
 @dataclass(slots=True)
@@ -168,11 +169,13 @@ class Reply:
         text: Explains it.
         shapes: Of a call's tensors, counted without those that are NULL, the shapes that were
             found to be other ones than those of the descriptors.
+        milliseconds: How long a kernel has run.
     """
 
     status: int = 0
     text: str = ""
     shapes: tuple[tuple[int, tuple[int, ...]], ...] = ()
+    milliseconds: int = field(default=0, compare=False)
 
 
 @dataclass(slots=True)
@@ -225,7 +228,7 @@ def decode_request(kind: int, payload: memoryview | bytes) -> Request:
     if kind == Kind.CHECK:
         request = Check(read_call(reader))
     elif kind == Kind.RUN:
-        return Batch(tuple(_read_batch(bytes(payload))))
+        return Batch(tuple(_messages(bytes(payload))))
     elif kind == Kind.HELLO:
         version, device_id, base, size, process, descriptor = reader.unpack(_HELLO)
         request = Hello(version, device_id, base, size, reader.string(), process, descriptor)
@@ -239,25 +242,33 @@ def decode_request(kind: int, payload: memoryview | bytes) -> Request:
     return request
 
 
-def _read_batch(payload: bytes) -> Iterator[Run]:
-    """Decode the kernels of a batch.
+def _messages(payload: bytes) -> Iterator[bytes]:
+    """Split a batch into its kernels.
 
     Raises:
-        WireError: One of them is not well-formed.
+        WireError: It is cut off.
     """
-    rest = memoryview(payload)
-    if not rest:
+    end, whole = 0, len(payload)
+    if not whole:
         raise WireError("a batch has no kernels")
-    while rest:
-        (length,) = Reader(rest).unpack(_LENGTH)
-        if length > len(rest) - _LENGTH.size:
-            raise WireError(f"a kernel of {length} bytes cannot stand in {len(rest)} bytes")
-        end = _LENGTH.size + length
-        yield _read_run(rest[_LENGTH.size : end])
-        rest = rest[end:]
+    while end < whole:
+        start = end + _LENGTH.size
+        if start > whole:
+            raise WireError(f"payload has {whole - end} bytes; a length needs {_LENGTH.size}")
+        length = int.from_bytes(payload[end:start], "little")
+        end = start + length
+        if end > whole:
+            raise WireError(f"a kernel of {length} bytes cannot stand in {whole - start} bytes")
+        yield payload[start:end]
 
 
-def _read_run(payload: memoryview) -> Run:
+def decode_run(message: bytes) -> Run:
+    """Decode a kernel of a batch.
+
+    Raises:
+        WireError: It is not well-formed.
+    """
+    payload = memoryview(message)
     reader = Reader(payload)
     address, size, number, count = reader.unpack(_RUN)
     if count > len(payload) // _MAPPED.size:
@@ -275,6 +286,10 @@ def encode_reply(kind: int, reply: Reply | CheckReply | Sequence[Reply]) -> byte
     if isinstance(reply, (Reply, CheckReply)):
         return encode_frame(kind, _encode(reply))
     return encode_frame(kind, b"".join(map(_encode_of_kernel, reply)))
+
+
+_DONE = bytes(_STATUS.size + 4 + 2 * _COUNT.size)
+"""The answer to a kernel that has run quickly: neither a status nor a text nor shapes."""
 
 
 def _encode(reply: Reply | CheckReply) -> bytes:
@@ -299,8 +314,11 @@ def _encode(reply: Reply | CheckReply) -> bytes:
 
 
 def _encode_of_kernel(reply: Reply) -> bytes:
+    if not (reply.status or reply.text or reply.shapes or reply.milliseconds):
+        return _DONE
     shapes = (Struct(f"<II{len(d)}q").pack(place, len(d), *d) for place, d in reply.shapes)
-    return _encode(reply) + _COUNT.pack(len(reply.shapes)) + b"".join(shapes)
+    head = _encode(reply) + _COUNT.pack(len(reply.shapes))
+    return b"".join([head, *shapes, _COUNT.pack(reply.milliseconds)])
 
 
 class FrameReader:

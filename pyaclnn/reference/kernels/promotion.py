@@ -32,6 +32,7 @@ __all__ = [
     "rounded",
     "some",
     "wide",
+    "wide_dtype",
     "with_category",
     "with_number",
 ]
@@ -110,6 +111,11 @@ def floating(dtype: np.dtype[Any]) -> np.dtype[Any]:
     return dtype if category(dtype) in "fc" else np.dtype(np.float32)
 
 
+def wide_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """Return the type that numbers of a type are computed in."""
+    return _WIDE.get(dtype, dtype)
+
+
 def wide(value: Any, dtype: np.dtype[Any] | None = None) -> Any:
     """Return a tensor or number in the type that it is computed in.
 
@@ -119,7 +125,7 @@ def wide(value: Any, dtype: np.dtype[Any] | None = None) -> Any:
     array = np.asarray(value)
     wanted = array.dtype if dtype is None else dtype
     _require_castable(array.dtype, wanted, "an operand")
-    return array.astype(_WIDE.get(wanted, wanted), copy=False)
+    return array.astype(wide_dtype(wanted), copy=False)
 
 
 def cast(result: Any, dtype: np.dtype[Any]) -> NDArray[Any]:

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Workspaces as kernels have left them: poisoned, and not written since. Poison costs more than a
+ * small kernel, and most workspaces are used by one kernel after the other. */
+#pragma once
+
+#include "task.h"
+
+/* A kernel is sent to the device, after all those that were sent before: write into its message how
+ * much of its workspace it has to poison. */
+void mock_workspace_sent(const struct mock_launch *kernel);
+/* Memory was written, by something else than a kernel. */
+void mock_workspace_written(const void *address, uint64_t bytes);
+/* Anything may have been written, or a kernel that was sent has not run. */
+void mock_workspaces_forget(void);
+/* The memory of a device has further addresses, here or in another process: from now on, writes
+ * are not seen. */
+void mock_workspaces_unknown(void);

@@ -84,7 +84,9 @@ aclError mock_device_alive(struct device *device)
 
 bool mock_wire_is_busy(struct device *device, enum mock_request kind)
 {
-    pump(device);
+    if (device->channel.exchanges[kind].busy) {
+        pump(device);
+    }
     return !device->lost && device->channel.exchanges[kind].busy;
 }
 
@@ -107,7 +109,9 @@ bool mock_wire_start(struct device *device, enum mock_request kind, const void *
 uint8_t *mock_wire_take(struct device *device, enum mock_request kind, size_t *length)
 {
     struct mock_exchange *exchange = &device->channel.exchanges[kind];
-    pump(device);
+    if (exchange->answer == NULL) {
+        pump(device);
+    }
     uint8_t *answer = exchange->answer;
     if (answer != NULL) {
         *length = exchange->length;

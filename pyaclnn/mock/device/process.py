@@ -56,6 +56,14 @@ __all__ = ["MALFORMED_EXIT", "NO_MEMORY_EXIT", "main", "serve"]
 MALFORMED_EXIT = 3
 NO_MEMORY_EXIT = 4
 
+_KINDS: dict[type, Kind] = {
+    Hello: Kind.HELLO,
+    Check: Kind.CHECK,
+    Batch: Kind.RUN,
+    Bye: Kind.BYE,
+    Forget: Kind.FORGET,
+}
+
 
 class Server:
     """Server of the device process.
@@ -75,6 +83,8 @@ class Server:
         Raises:
             WireError: The request makes no sense at this point.
         """
+        if isinstance(request, Batch) and self._device is not None:
+            return self._device.run_batch(request)
         if isinstance(request, Hello):
             return self._answer_hello(request)
         if isinstance(request, Bye):
@@ -145,6 +155,8 @@ class Server:
             )
 
     def _start(self, hello: Hello) -> Device:
+        # Threads of a product of matrices wait by spinning, and the host has as many of its own.
+        os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
         gc.disable()  # what is loaded stays: to look for garbage in it costs a tenth of the time
         try:
             from pyaclnn.mock.device.device import Device, ignore_floating_point_errors  # noqa: PLC0415
@@ -245,9 +257,8 @@ class Connection:
         return request
 
     def _answer(self, request: Request) -> None:
-        kind = Kind[type(request).__name__.replace("Batch", "Run").upper()]
         try:
-            frame = memoryview(encode_reply(kind, self._server.answer(request)))
+            frame = memoryview(encode_reply(_KINDS[type(request)], self._server.answer(request)))
             with self._sending:
                 while frame:
                     frame = frame[os.write(self._descriptor, frame) :]

@@ -223,12 +223,12 @@ def decode_request(kind: int, payload: memoryview | bytes) -> Request:
     Raises:
         WireError: The kind is unknown, or the payload is truncated, too long or not well-formed.
     """
+    if kind == Kind.RUN:
+        return Batch(tuple(_messages(bytes(payload))))
     reader = Reader(payload)
     request: Request
     if kind == Kind.CHECK:
         request = Check(read_call(reader))
-    elif kind == Kind.RUN:
-        return Batch(tuple(_messages(bytes(payload))))
     elif kind == Kind.HELLO:
         version, device_id, base, size, process, descriptor = reader.unpack(_HELLO)
         request = Hello(version, device_id, base, size, reader.string(), process, descriptor)

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -78,7 +79,16 @@ class Kernel:
             c_name: The C name. Its ending ``Ref`` or ``Optional`` may be left out, and a name
                 that is a keyword of Python ends in an underscore.
         """
-        return next((name for name in short_names(c_name) if name in self.parameters), None)
+        known = self._known
+        if c_name not in known:
+            found = (name for name in short_names(c_name) if name in self.parameters)
+            known[c_name] = next(found, None)
+        return known[c_name]
+
+    @cached_property
+    def _known(self) -> dict[str, str | None]:
+        """The parameters by names of C that were asked for."""
+        return {}
 
     def refuses(self, c_name: str) -> bool:
         """Report whether an optional tensor must be NULL: the function would not see it.
@@ -90,9 +100,10 @@ class Kernel:
         return self.plain and c_name.endswith("Optional") and not known
 
 
-def short_names(c_name: str) -> list[str]:
+@functools.cache
+def short_names(c_name: str) -> tuple[str, ...]:
     """Return the names that a kernel may have for a parameter of C, as it is there first."""
-    return [c_name, f"{c_name}_", *(c_name.removesuffix(ending) for ending in _ENDINGS)]
+    return (c_name, f"{c_name}_", *(c_name.removesuffix(ending) for ending in _ENDINGS))
 
 
 def operator(*names: str, shrinks: bool = False) -> Callable[[Function], Function]:

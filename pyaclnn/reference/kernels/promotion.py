@@ -7,6 +7,7 @@ deduction of data types of its operators on tensors (互推导关系); they are 
 
 from __future__ import annotations
 
+import functools
 from typing import TYPE_CHECKING, Any
 
 import ml_dtypes
@@ -47,6 +48,7 @@ _WIDE: Mapping[np.dtype[Any], np.dtype[Any]] = {
 _UNSIGNED = tuple(np.dtype(name) for name in ("uint16", "uint32", "uint64"))
 
 
+@functools.cache
 def category(dtype: np.dtype[Any]) -> str:
     """Return ``b`` for bool, ``i`` for integers, ``f`` for floats, ``c`` for complex numbers."""
     return category_of(dtype.name)

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "address_space.h"
+#include "device.h"
 
 /* As many as streams that take turns. */
 enum { KEPT = 8 };
@@ -69,7 +69,7 @@ void mock_workspace_sent(const struct mock_launch *kernel)
     const bool known = is_known(workspace);
     const uint64_t bytes = known ? 0 : workspace->bytes;
     memcpy(kernel->message + MOCK_POISON_AT, &bytes, sizeof bytes);
-    if (!known && !unknown && mock_space_of(workspace->address) == NULL) {
+    if (!known && !unknown && mock_device_by_heap_address(workspace->address) != NULL) {
         add(workspace);
     }
 }

@@ -8,10 +8,8 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 from pyaclnn.base.errors import text_of
-from pyaclnn.facts.chips import all_chips
 from pyaclnn.facts.releases import simulated
 from pyaclnn.mock.operators.finding import find_operator
-from pyaclnn.mock.operators.operator import Setting
 from pyaclnn.mock.operators.outputs import spoil_outputs
 from pyaclnn.reference.kernels.functions.exchange import Group, GroupError, within
 
@@ -85,7 +83,6 @@ def _run(work: RankWork, table: Table, ranks: int) -> tuple[int, Exception] | No
         operator = find_operator(call, simulated().name)
         if operator is None:
             return work.rank, ValueError(f"the rendezvous process has no {call.operator}")
-        setting = Setting(all_chips()[0], call.flags)
         with within(Seat(table, ranks, work.rank)):
             operator.kernels(operator.bind(call), work.memory).run()
         if work.wrong:

@@ -124,7 +124,7 @@ static bool add_to_batch(struct device *device, struct task *task, uint8_t **bat
         mock_mappings_add(device, kernel);
         kernel->placed = true;
     }
-    mock_workspace_sent(kernel);
+    mock_workspace_sent(kernel, device->heap.base, device->heap.bytes);
     const uint64_t bytes = kernel->length;
     uint8_t *larger = realloc(*batch, *length + sizeof bytes + kernel->length);
     if (larger == NULL) {

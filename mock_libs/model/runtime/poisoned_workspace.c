@@ -4,8 +4,6 @@
 
 #include <string.h>
 
-#include "device.h"
-
 /* As many as streams that take turns. */
 enum { KEPT = 8 };
 
@@ -52,7 +50,7 @@ static void add(const struct mock_range *workspace)
     oldest = (oldest + 1) % KEPT;
 }
 
-void mock_workspace_sent(const struct mock_launch *kernel)
+void mock_workspace_sent(const struct mock_launch *kernel, const uint8_t *base, uint64_t bytes_there)
 {
     const struct mock_range *workspace = NULL;
     for (size_t i = 0; i < kernel->range_count; i++) {
@@ -69,7 +67,7 @@ void mock_workspace_sent(const struct mock_launch *kernel)
     const bool known = is_known(workspace);
     const uint64_t bytes = known ? 0 : workspace->bytes;
     memcpy(kernel->message + MOCK_POISON_AT, &bytes, sizeof bytes);
-    if (!known && !unknown && mock_device_by_heap_address(workspace->address) != NULL) {
+    if (!known && !unknown && (uintptr_t)workspace->address - (uintptr_t)base < bytes_there) {
         add(workspace);
     }
 }

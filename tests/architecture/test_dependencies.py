@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 # A plugin is loaded by what it plugs into, and who works on a cluster has what runs it.
-HOSTS = {"pytest_plugin": {"pytest"}, "health": {"ray"}}
+HOSTS = {"pytest_plugin": {"pytest"}, "health": {"ray"}, "torch": {"torch"}}
 
 
 @functools.cache

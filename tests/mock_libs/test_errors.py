@@ -227,7 +227,7 @@ class TestExceptionCallback:
 
 
 MISSING = [
-    ("aclrtHostRegister", (NULL, 8, 0, NULL)),
+    ("aclrtGetMemcpyDescSize", (0, NULL)),
     ("aclrtSubscribeHostFunc", (1, NULL)),
     ("aclrtDeviceTaskAbort", (1, 100)),
     ("aclrtSetMemcpyDesc", (NULL, 0, NULL, NULL, 0, NULL)),

@@ -37,6 +37,14 @@ def arguments_of(entry: Entry, dtype: type, scalar: str, number: complex) -> Ite
             yield dtype if parameter.kind == "y" else PLAIN.get(parameter.kind, 0)
 
 
+def on_host(result: Any) -> Any:
+    """Return the numbers; those made of no array of the host are on the device."""
+    if not isinstance(result, pyaclnn.DeviceArray):
+        return np.asarray(result)
+    result.device.synchronize()
+    return result.numpy()
+
+
 def answers(dtype: type, number: complex) -> dict[str, Any]:
     """Call each operator with each of its scalars; return the results of those that succeed."""
     found = {}
@@ -48,7 +56,7 @@ def answers(dtype: type, number: complex) -> dict[str, Any]:
                 result = pyaclnn.op(name)(*arguments_of(entry, dtype, scalar, number))
             except (pyaclnn.AclError, TypeError, ValueError):
                 continue
-            found[f"{name}.{scalar}"] = np.asarray(result)
+            found[f"{name}.{scalar}"] = on_host(result)
     return found
 
 

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
     from .bench import Bench
 
-BY_VALUES = {"aclnnRepeatInterleaveGrad"}
-"""Operators whose numbers state how many elements there are."""
+BY_VALUES = {"aclnnGatherPaKvCache", "aclnnRepeatInterleaveGrad"}
+"""Operators whose numbers state how many elements there are, or which of them are read."""
 TOLERANCE = {"f16": 2e-3, "bf16": 1.6e-2, "": 3e-6}
 SAMPLE, REST = VECTORS[::2], VECTORS[1::2]
 

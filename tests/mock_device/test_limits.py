@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import product
 from typing import TYPE_CHECKING
 
 import pytest
@@ -20,7 +21,9 @@ if TYPE_CHECKING:
     from .bench import Bench
 
 VECTOR_OF = {vector["operator"]: vector for vector in reversed(VECTORS)}
-WITHOUT_ARRAY = ("STRING", "UINT1", "COMPLEX32", "HIFLOAT8")
+WITHOUT_ARRAY = ("STRING", "UINT1", "HIFLOAT8", "FLOAT4_E1M2")
+WIDENED = ("INT4", "COMPLEX32")
+"""Types that are computed in arrays of wider elements."""
 NOT_IMPLEMENTED = 999001
 
 
@@ -76,14 +79,6 @@ def test_nine_axes_are_refused(bench: Bench) -> None:
     assert of_all(accepted_nine_axes, bench) == []
 
 
-NARROW = {
-    "aclnnConstantPadNd": ("HIFLOAT8",),
-    "aclnnCast": ("COMPLEX32", "HIFLOAT8"),
-    "aclnnCat": ("HIFLOAT8",),
-}
-"""Operators that take types without an array on the Ascend950, and those of `WITHOUT_ARRAY`."""
-
-
 LINKED = {"aclnnFFN", "aclnnFFNV2", "aclnnFFNV3", "aclnnStridedSlice"}
 """Operators that refuse such a type because another tensor has not the same one."""
 
@@ -110,46 +105,46 @@ def test_a_type_without_arrays_is_refused(bench: Bench) -> None:
     assert of_all(accepted_without_arrays, bench) == []
 
 
-def mistaken_4_bits(name: str, bench: Bench) -> Iterator[tuple[str, int, str]]:
+def mistaken_widened(name: str, bench: Bench) -> Iterator[tuple[str, int, str]]:
     arguments = Stage(bench, VECTOR_OF[name]).arguments
     rules = call_rules(name)
     assert rules is not None
-    for of, rule in zip(arguments, rules.parameters, strict=True):
+    for word, (of, rule) in product(WIDENED, zip(arguments, rules.parameters, strict=True)):
         if of not in each_tensor(arguments):
             continue
+        code = DATA_TYPES[word]
         accepted = rule.types("910b", bfloat16=True)
-        odd = changed(arguments[of], lambda given: replace(given, data_type=DATA_TYPES["INT4"]))
+        odd = changed(arguments[of], lambda given: replace(given, data_type=code))  # noqa: B023
         reply = bench.check(name, arguments | {of: odd})
-        if accepted is None or "i4" in accepted:
+        if accepted is None or type_word(code) in accepted:
             right = reply.status in {0, 161002, NOT_IMPLEMENTED} and "KeyError" not in reply.text
         else:
-            right = reply.status == 161002 and "INT4" in reply.text
+            right = reply.status == 161002 and word in reply.text
         if not right:
             yield of, reply.status, reply.text
 
 
-def test_a_type_of_4_bits_is_no_error_of_python(bench: Bench) -> None:
-    assert of_all(mistaken_4_bits, bench) == []
+def test_a_type_of_wider_arrays_is_computed_or_refused(bench: Bench) -> None:
+    assert of_all(mistaken_widened, bench) == []
 
 
-@pytest.mark.parametrize("name", NARROW)
-def test_a_type_without_arrays_that_cann_takes_has_no_kernel(
+@pytest.mark.parametrize("name", ["aclnnConstantPadNd", "aclnnCast", "aclnnCat"])
+def test_a_type_without_arrays_that_cann_takes_and_is_not_just_moved_has_no_kernel(
     name: str, make_bench: Callable[[str], Bench]
 ) -> None:
     bench = make_bench("Ascend950PR_9579")
     arguments = Stage(bench, VECTOR_OF[name]).arguments
-    for word in NARROW[name]:
-        odd = {
-            of: changed(arguments[of], lambda t: replace(t, data_type=DATA_TYPES[word]))  # noqa: B023
-            for of in each_tensor(arguments)
-        }
-        reply = bench.check(name, arguments | odd)
-        assert (reply.status, word in reply.text) == (NOT_IMPLEMENTED, True), reply.text
-        assert f'@pyaclnn.mock.operator("{name}")' in reply.text
+    odd = {
+        of: changed(arguments[of], lambda t: replace(t, data_type=DATA_TYPES["HIFLOAT8"]))
+        for of in each_tensor(arguments)
+    }
+    reply = bench.check(name, arguments | odd)
+    assert (reply.status, "HIFLOAT8" in reply.text) == (NOT_IMPLEMENTED, True), reply.text
+    assert f'@pyaclnn.mock.operator("{name}")' in reply.text
 
 
 def test_a_scalar_without_a_numpy_type_is_refused(bench: Bench) -> None:
     arguments = Stage(bench, VECTOR_OF["aclnnAdd"]).arguments
-    for word in WITHOUT_ARRAY:
+    for word in WITHOUT_ARRAY + WIDENED:
         alpha = Scalar(DATA_TYPES[word], bytes(16))
         assert bench.check("aclnnAdd", arguments | {"alpha": alpha}).status == 161002, word

@@ -34,7 +34,7 @@ SIGNATURES = {
     "aclnnSplitTensor": "const aclTensor *self, uint64_t splitSections, int64_t dim, "
     "aclTensorList *out>",
     # Exceptions to every rule: const and written, not const and read only, read although "output".
-    "aclnnAdvanceStep": "const aclTensor *inputTokens, const aclTensor *sampledTokenIds, "
+    "aclnnAdvanceStep": "const aclTensor *inputTokens=, const aclTensor *sampledTokenIds, "
     "const aclTensor *inputPositions=, const aclTensor *seqLens=, const aclTensor *slotMapping=, "
     "const aclTensor *blockTables, int64_t numSeqs, int64_t numQueries, int64_t blockSize",
     "aclnnBatchNormElemt": "const aclTensor *input, const aclTensor *weight, "

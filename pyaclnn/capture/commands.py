@@ -44,7 +44,7 @@ def run_captured(options: argparse.Namespace) -> int:
         return _complain("capture", f"'{options.output.absolute().parent}' is no folder")
     first, last = options.calls or (0, None)
     settings = Settings(options.contents, options.largest, options.limit or 0, first, last,
-                        tuple(options.full))  # fmt: skip
+                        tuple(options.full or ()))  # fmt: skip
     environment = captured(os.environ, options.output, settings)
     sys.stdout.flush()
     try:

@@ -100,6 +100,7 @@ ROOMS = (
         "tiling ascendc/test_command.py ascendc/test_cache.py ascendc/test_headers.py",
     ),
     _python("health", 40, "doctor installed fleet product/test_smoke.py", "report/pages.py"),
+    _python("capture", 20, "capture"),
     _python(
         "bindgen",
         10,
@@ -124,6 +125,7 @@ ROOMS = (
         " mock_libs/test_virtual_memory.py mock_libs/test_objects.py mock_libs/test_packages.py"
         " mock_libs/test_collectives.py mock_contract",
     ),
+    _c("capture/c", 10, "pyaclnn/capture", "capture"),
     _c(
         "bindgen/c",
         8,

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 PERFORMANCE = "docs/explanation/performance.md"
 RUN_ELSEWHERE = {"README.md", "docs/start/tour.md"}
-COMMAND = re.compile(r"\bpyaclnn [^)|;&]+")
+COMMAND = re.compile(r"\bpyaclnn [^)|;&<>]+")
 VARIABLE = re.compile(r"(PYACLNN|ASCEND|ACLNN_CACHE|DISABLE|XDG|LD)(_[A-Z0-9]+)+|CC|CXX")
 
 

@@ -16,7 +16,7 @@ import pytest
 from pyaclnn.base.command_tree import commands_of
 from pyaclnn.cli import main, parser
 
-from .commands import ROOT, compile_program, run, silent_environment
+from .commands import ROOT, compile_program, pyaclnn, run, silent_environment
 from .pages import PAGES, SCRIPTS, blocks
 from .test_spelling import every
 
@@ -29,6 +29,7 @@ NOT_HERE = {
     r"--level long|--soak": "takes minutes to hours",
     r"pyaclnn fleet": "takes Ray",
     r"torchrun|ALLOW=alive-at-finalize": "takes PyTorch",
+    r"pyaclnn trace test": "takes a call of that number",
     r"/usr/local/Ascend|/opt/cann|/mnt/": "takes an installation",
 }
 """Commands that are parsed but not run, with the reason."""
@@ -38,6 +39,8 @@ ENDS = {
     r"pyaclnn abi": 2,
 }
 """Expected exit statuses other than 0: with a fault, and without CANN."""
+SIMULATED = re.compile(r"(\w+=\S+ )*(pyaclnn (capture|trace|replay)|python train\.py)")
+"""Commands that run on the simulated NPU, selected by its variable."""
 
 
 def commands(text: str) -> list[str]:
@@ -64,10 +67,15 @@ def status(command: str) -> int:
     return next((ends for pattern, ends in ENDS.items() if re.search(pattern, command)), 0)
 
 
+def backend(command: str) -> str:
+    return "PYACLNN_BACKEND=mock " if SIMULATED.match(command) else ""
+
+
 def script(commands: list[str]) -> str:
     """A script that ends at the first command which does not end as it should."""
     text = "".join(
-        f"{{ {command}}} > said 2>&1\n[ $? -eq {status(command)} ] || {{ cat said; exit 1; }}\n"
+        f"{{ {backend(command)}{command}}} > said 2>&1\n"
+        f"[ $? -eq {status(command)} ] || {{ cat said; exit 1; }}\n"
         for command in commands
     )
     return f"set -u -o pipefail\n{text}"
@@ -80,8 +88,17 @@ def host(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return program
 
 
+@pytest.fixture(scope="module")
+def trace(tmp_path_factory: pytest.TempPathFactory, host: Path) -> Path:
+    made = tmp_path_factory.mktemp("trace") / "host.trace"
+    command = ("capture", "-o", made, "--contents", "full", "--", host)
+    done = pyaclnn(*command, environment=silent_environment(PYACLNN_BACKEND="mock"))
+    assert done.returncode == 0, done.stderr
+    return made
+
+
 @pytest.fixture
-def folder(tmp_path: Path, host: Path) -> Path:
+def folder(tmp_path: Path, host: Path, trace: Path) -> Path:
     """A folder with the files that the pages speak of, and the two commands in PATH."""
     programs = {"python": "", "pyaclnn": "-m pyaclnn"}
     (tmp_path / "bin").mkdir()
@@ -91,7 +108,10 @@ def folder(tmp_path: Path, host: Path) -> Path:
     shutil.copy(ROOT / "examples" / "03_host_application.cpp", tmp_path / "host.cpp")
     for name in ("host", "linked-elsewhere"):
         shutil.copy(host, tmp_path / name)
-    (tmp_path / "train.py").write_text(SCRIPTS["docs/index.md"], encoding="utf-8")
+    for name in ("a.trace", "b.trace"):
+        shutil.copy(trace, tmp_path / name)
+    train = re.sub(r"^.*select_backend.*$", "", SCRIPTS["docs/index.md"], flags=re.MULTILINE)
+    (tmp_path / "train.py").write_text(train, encoding="utf-8")
     [kernels, *_] = blocks(PAGES["docs/how-to/teach.md"], "py")
     (tmp_path / "kernels.py").write_text(kernels, encoding="utf-8")
     return tmp_path

@@ -25,6 +25,7 @@ CALL = re.compile(r"""^pipx run nox -s "?([^"]+)"?$""")
 RELEASES = ("bookworm", "bullseye", "forky")
 AT_A_DESK = {
     "emulated",
+    "hosts",
     "lock",
     "mutation",
     "readme",

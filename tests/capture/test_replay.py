@@ -55,6 +55,20 @@ def test_contents_are_those_of_the_program(trace: Path) -> None:
     assert first.data == (np.arange(24, dtype=np.float32) * np.float32(0.5)).tobytes()
 
 
+@pytest.mark.sampled(1)
+@pytest.mark.parametrize("names", [("aclnnMuls",), ("aclnnMuls", "aclnnRmsNorm")])
+def test_contents_of_named_operators_alone_are_recorded_in_full(
+    names: tuple[str, ...], tmp_path: Path
+) -> None:
+    options = [word for name in names for word in ("--full", name)]
+    trace = capture(tmp_path / "run.trace", PROGRAM, *options)
+    by_call = {call.number: call.name.removesuffix("GetWorkspaceSize") for call in calls(trace)}
+    found = [r for r in read_trace(trace) if isinstance(r, Contents)]
+    operators = {(by_call[c.call], c.data is not None) for c in found if c.phase == 1}
+    everything = ("aclnnMuls", "aclnnAdd", "aclnnRmsNorm")
+    assert operators == {(name, name in names) for name in everything}
+
+
 def test_neither_the_environment_nor_a_path_is_in_the_file(trace: Path) -> None:
     data, at, text = trace.read_bytes(), 16, b""
     while at < len(data):

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Contents of tensors: copied on the stream of their operator, hashed once they have arrived. */
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -199,9 +200,13 @@ void capture_drain_all(void)
 
 static bool in_full(const struct capture_function *function)
 {
-    const char *name = function->name, *found = strstr(capture_settings.full, name);
+    /* The operands of an operator are those of its first phase. */
+    const char *end = strstr(function->name, "GetWorkspaceSize");
+    const int length = (int)(end != NULL ? (size_t)(end - function->name) : strlen(function->name));
+    char name[256];
+    snprintf(name, sizeof name, ",%.*s,", length, function->name);
     return capture_settings.contents == CAPTURE_CONTENTS_FULL ||
-           (found != NULL && found[-1] == ',' && found[strlen(name)] == ',');
+           strstr(capture_settings.full, name) != NULL;
 }
 
 static void copy_operands(uint64_t call, const struct capture_operands *of, uint64_t stream,

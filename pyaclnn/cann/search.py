@@ -49,6 +49,7 @@ VARIABLE: Final = "PYACLNN_BACKEND"
 """The environment variable that chooses the backend."""
 
 _MARKER: Final = b"pyaclnn_mock_marker"
+_FRONTS: Final = "PYACLNN_CAPTURE_FRONTS"
 _RELEASE: Final = b"pyaclnn_mock_release"
 _SET_PYTHON: Final = b"pyaclnn_mock_python_set"
 _CALLS: Final = (b"pyaclnn_mock_call_begins", b"pyaclnn_mock_call_ends")
@@ -281,6 +282,12 @@ def _roots(choice: str) -> list[Path]:
     return [Path(choice).expanduser()]
 
 
+def _recording(found: LibrarySet) -> LibrarySet:
+    """Return the libraries that record in front of a folder's, in a program that is captured."""
+    real, _, front = os.environ.get(_FRONTS, "").partition(os.pathsep)
+    return set_of(Path(front)) if front and Path(real) == found.directory else found
+
+
 def _try(
     found: LibrarySet,
     choice: str,
@@ -289,6 +296,7 @@ def _try(
     attempts: dict[tuple[str, str], None],
 ) -> Loaded | None:
     opened: dict[Path, CData] = {}
+    found = _recording(found)
     runtime = _first_runtime(found.runtime, opened, attempts)
     if runtime is None:
         return None

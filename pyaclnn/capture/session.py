@@ -163,6 +163,7 @@ def captured(base: Mapping[str, str], trace: Path, settings: Settings) -> dict[s
         "LD_LIBRARY_PATH": ":".join(dict.fromkeys(path)),
         VARIABLE: str(folder),
         "PYACLNN_CAPTURE": str(trace.absolute()),
+        "PYACLNN_CAPTURE_FRONTS": f"{real}{os.pathsep}{folder}",
         "PYACLNN_CAPTURE_OPTIONS": str(settings),
     }
 

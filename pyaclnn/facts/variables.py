@@ -63,6 +63,8 @@ _SILENT: Final[Mapping[str, str]] = MappingProxyType(
         "PYACLNN_CACHING": "`0` turns the pools of all streams off: memory goes back to CANN at "
         "once",
         "PYACLNN_CAPTURE": "the trace to write; set by `pyaclnn capture`",
+        "PYACLNN_CAPTURE_FRONTS": "the folder of libraries that is captured, and that of the "
+        "libraries in front of them; set by `pyaclnn capture`",
         "PYACLNN_CAPTURE_OPTIONS": "what is recorded; set by `pyaclnn capture`",
         "PYACLNN_MOCK_CANN": f"the release of CANN to simulate, {_RELEASES}",
         "PYACLNN_LOG": "`calls` logs each C call that pyaclnn makes with its arguments and its "

@@ -19,7 +19,7 @@ from pyaclnn.capture.session import Settings, captured as environment_of_capture
 from pyaclnn.capture.trace import Call, Ended, read_trace, traces_of
 from pyaclnn.mock import cflags, ldflags
 
-from .captured import pyaclnn
+from .captured import capture, pyaclnn
 
 SOURCES = Path(__file__).parent / "c"
 MODES = ("deferred", "eager", "shuffled:3")
@@ -111,6 +111,18 @@ for name in sys.argv[1:]:
         pyaclnn.ops.rms_norm(x, weight)
     pyaclnn.ops.rms_norm(x + 1, weight)
 """
+
+
+CHOOSES = """
+import numpy as np, pyaclnn
+pyaclnn.select_backend("mock")
+pyaclnn.rms_norm(np.ones((2, 8), np.float32), np.ones(8, np.float32))
+"""
+
+
+def test_a_program_that_chooses_the_backend_itself_is_captured(tmp_path: Path) -> None:
+    shown = pyaclnn("trace", "show", capture(tmp_path / "run.trace", CHOOSES))
+    assert "aclnnRmsNorm" in shown.stdout
 
 
 @pytest.mark.exhaustive

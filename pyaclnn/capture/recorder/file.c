@@ -9,12 +9,11 @@
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
-#include <zlib.h>
 
 #include "map.h"
 #include "recorder.h"
 
-enum { BLOCK = 64 << 10, HEAD = 20, LEVEL = 1 };
+enum { BLOCK = 64 << 10, HEAD = 20 };
 static const uint64_t PATIENCE = 100000000; /* a block is written after so many nanoseconds */
 static const char MAGIC[] = "pyaclnn trace 1\n";
 static const char PATH[] = "PYACLNN_CAPTURE", OPTIONS[] = "PYACLNN_CAPTURE_OPTIONS";
@@ -72,17 +71,16 @@ static void put_block(bool compress)
         return;
     }
     trace.packed.length = 0;
-    uLongf stored = compress ? compressBound((uLong)trace.block.length) : trace.block.length;
+    size_t stored = trace.block.length; /* what does not become shorter is not compressed */
     capture_room(&trace.packed, HEAD + stored);
     uint8_t *head = trace.packed.data;
-    compress = compress && compress2(head + HEAD, &stored, trace.block.data,
-                                     (uLong)trace.block.length, LEVEL) == Z_OK;
+    compress = compress && capture_compress(head + HEAD, &stored, trace.block.data, stored);
     if (!compress) {
         stored = trace.block.length;
         memcpy(head + HEAD, trace.block.data, stored);
     }
     const uint64_t whole = trace.block.length;
-    const uint32_t words[] = {(uint32_t)stored, (uint32_t)crc32(0, head + HEAD, (uInt)stored)};
+    const uint32_t words[] = {(uint32_t)stored, capture_checksum(head + HEAD, stored)};
     memcpy(head, compress ? "BLKz" : "BLK-", 4);
     memcpy(head + 4, &whole, sizeof whole);
     memcpy(head + 12, words, sizeof words);

@@ -84,6 +84,12 @@ void capture_text(struct capture_bytes *to, const char *text);
 CAPTURE_EXPORT uint64_t capture_hash(const void *data, size_t length);
 uint32_t capture_type_size(int32_t type);
 
+/* compression.c */
+/* Compress into so much room, and say in it how much is used; false: there is no zlib, or too little
+ * room. */
+bool capture_compress(uint8_t *to, size_t *room, const uint8_t *from, size_t length);
+uint32_t capture_checksum(const uint8_t *data, size_t length); /* CRC-32 */
+
 /* file.c */
 CAPTURE_EXPORT int capture_begin(const char *path, const char *options);
 CAPTURE_EXPORT void capture_end(void);

@@ -3,14 +3,24 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from pyaclnn import ascendc, tiling
+from pyaclnn.facts.chips import all_chips, find_chip
 from pyaclnn.mock.operators import rules
-from pyaclnn.mock.operators.operator import ExecutorKind, Launch, Operator, Parameter, Plan, Setting
+from pyaclnn.mock.operators.operator import (
+    ExecutorKind,
+    Launch,
+    Operator,
+    Parameter,
+    Plan,
+    Setting,
+    Work,
+)
 from pyaclnn.mock.protocol.dtypes import DATA_TYPES
 from pyaclnn.mock.protocol.values import Tensor
 
@@ -47,9 +57,13 @@ def _check(arguments: _Arguments, setting: Setting) -> Plan:
     return Plan(launch=Launch.KERNELS if arguments.x1.size else Launch.NOTHING)
 
 
-def _run(arguments: _Arguments, setting: Setting, memory: DeviceMemory) -> None:
+def _kernels(arguments: _Arguments, memory: DeviceMemory) -> Work:
+    return Work(lambda: _run(arguments, memory))
+
+
+def _run(arguments: _Arguments, memory: DeviceMemory) -> None:
     """Phase 2: tiling, then the kernel, on as many cores as have work."""
-    soc = setting.chip.soc_name
+    soc = os.environ.get("PYACLNN_MOCK_SOC") or all_chips()[0].soc_name
     width = arguments.x1.dims[-1]
     rows = arguments.x1.size // width
     shape = (1, 1, -(-width // _IN_BLOCK) * _IN_BLOCK, width)
@@ -61,7 +75,7 @@ def _run(arguments: _Arguments, setting: Setting, memory: DeviceMemory) -> None:
         if name not in {"epsilon", "y"}
     ]
     ascendc.compile(_KERNEL, soc=soc).launch(
-        min(rows, setting.chip.kernel_cores),
+        min(rows, find_chip(soc).kernel_cores),
         *inputs,
         memory.dense("yOut", arguments.y),
         tiling=(structure, np.uint32(rows), np.float32(arguments.epsilon)),
@@ -83,6 +97,6 @@ OPERATORS = [
         output_count=1,
         arguments=_Arguments,
         check=_check,
-        run=_run,
+        kernels=_kernels,
     )
 ]

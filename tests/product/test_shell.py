@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 NOT_HERE = {
+    r"completion fish": "takes fish",
     r"pip install": "takes the network",
     r"python -m tests\.benchmarks": "takes minutes",
     r"--level long|--soak": "takes minutes to hours",

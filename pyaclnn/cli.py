@@ -194,14 +194,10 @@ def _table() -> CommandTable:
         "mock run": _mock_run,
         "tiling": tiling.run,
     }
-    types: dict[str, Callable[[str], Any]] = {
-        "float": float,
-        "int": int,
-        "path": Path,
-        **ascendc.TYPES,
-        **capture.TYPES,
-        **tiling.TYPES,
-    }
+    # Unlike a display, the call refuses a name that two rooms give.
+    types: dict[str, Callable[[str], Any]] = dict(
+        float=float, int=int, path=Path, **ascendc.TYPES, **capture.TYPES, **tiling.TYPES
+    )
     return CommandTable(table, actions.__getitem__, types)
 
 

@@ -30,7 +30,7 @@ def _calls(text: str) -> tuple[int, int | None]:
     return int(match[1] or 0), int(match[2]) if match[2] else None
 
 
-def _bytes(text: str) -> int:
+def _size(text: str) -> int:
     match = re.fullmatch(r"(\d+)([KMG]?)", text)
     if match is None or not int(match[1]):
         raise argparse.ArgumentTypeError(f"{text!r} is no size in bytes such as 4096, 64M or 2G")
@@ -48,5 +48,5 @@ ACTIONS: Final[dict[str, Callable[[argparse.Namespace], int]]] = {
     )
 }
 """The function of each command, by the ``action`` of its row."""
-TYPES: Final[dict[str, Callable[[str], Any]]] = {"bytes": _bytes, "calls": _calls}
+TYPES: Final[dict[str, Callable[[str], Any]]] = {"size": _size, "calls": _calls}
 """The types of options, by the ``type`` of their rows."""

@@ -91,7 +91,7 @@ def program(convention: Path) -> str:
     """A program that calls every checker by the machine's convention and counts what goes wrong."""
     header = convention.with_name("launcher.h").read_text(encoding="utf-8")
     lines = ["#include <stddef.h>", "#include <stdint.h>", "#include <stdio.h>", header]
-    lines.append(convention.read_text(encoding="utf-8"))
+    lines += [convention.with_suffix(end).read_text(encoding="utf-8") for end in (".h", ".c")]
     lines += [checker(number, kinds) for number, kinds in enumerate(CASES)]
     lines.append("static int wrong, called;")
     lines.append(

@@ -116,7 +116,6 @@ def test_the_machines_convention_is_kept(machine: str, level: str, tmp_path: Pat
     source, runner = tmp_path / "program.c", tmp_path / "program"
     source.write_text(program(CONVENTION), encoding="utf-8")
     command = [*shlex.split(compiler[0]), *compiler[1:], "-std=c11", level, "-o", str(runner)]
-    command.append(f"-I{CONVENTION.parent}")
     subprocess.run([*command, str(source)], check=True)
     done = subprocess.run([*emulator, str(runner)], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout

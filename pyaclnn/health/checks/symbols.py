@@ -58,6 +58,7 @@ def core() -> frozenset[str]:
 
 _MOST_LISTED: Final = 40
 _FOLDERS: Final = ("acl", "aclnn")
+_OF_OPERATORS: Final = "aclnnop"
 
 
 def _exported(context: CheckContext) -> Finding:
@@ -109,14 +110,19 @@ def _listed(absent: list[Signature]) -> Evidence:
 
 def _declared(context: CheckContext) -> Finding:
     folders = context.installation.include_directories()
-    headers = [p for d in folders for part in _FOLDERS for p in sorted((d / part).rglob("*.h"))]
+    found_in = {
+        part: [path for folder in folders for path in sorted((folder / part).rglob("*.h"))]
+        for part in (*_FOLDERS, _OF_OPERATORS)
+    }
+    headers = [path for part in _FOLDERS for path in found_in[part]]
     operators = context.installation.operator_headers()
     if not headers and not operators.paths:
         return skip("the installation has no C headers to compare with")
     differing, count = compare_runtime(headers)
     if differing:
         return _differ("SYM-002.function", differing)
-    strange = [(path, reason) for path in headers if (reason := no_header(path)) is not None]
+    every = (*headers, *found_in[_OF_OPERATORS])
+    strange = [(path, reason) for path in every if (reason := no_header(path)) is not None]
     for path, reason in strange:
         seen = (context.seen(path, reason) for path, reason in strange[:_MOST_LISTED])
         rest = more(strange, ", nor can {} more")

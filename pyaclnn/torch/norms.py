@@ -44,10 +44,13 @@ class Norm(Protocol):
 
     @staticmethod
     def saved(given: Sequence[Tensor], outputs: Sequence[Tensor]) -> tuple[Tensor, ...]:
-        """Return the tensors that the gradient needs."""
+        """Return the tensors that the gradient needs: the call's, and the statistics."""
+        return (*given, *outputs[1:])
 
     def gradients(self, saved: Sequence[Tensor], wanted: Sequence[bool]) -> list[Tensor]:
         """Allocate the gradients that are wanted, by their places."""
+        like = saved[: max(self.places) + 1]
+        return [x.new_empty(x.shape) for asked, x in zip(wanted, like, strict=True) if asked]
 
     def launch_backward(
         self,
@@ -71,11 +74,6 @@ def _statistics(x: Tensor, axes: int) -> Tensor:
     return x.new_empty(shape, dtype=pytorch().float32)
 
 
-def _empty(wanted: Sequence[bool], like: Sequence[Tensor]) -> list[Tensor]:
-    pairs = zip(wanted, like, strict=True)
-    return [tensor.new_empty(tensor.shape) for asked, tensor in pairs if asked]
-
-
 def _placed(wanted: Sequence[bool], found: Sequence[Tensor]) -> list[Tensor | None]:
     """Return the gradients by their places; None for those that nobody wants."""
     each = iter(found)
@@ -83,7 +81,7 @@ def _placed(wanted: Sequence[bool], found: Sequence[Tensor]) -> list[Tensor | No
 
 
 @dataclass(frozen=True)
-class LayerNorm:
+class LayerNorm(Norm):
     """``aclnnLayerNorm`` and ``aclnnLayerNormBackward``."""
 
     shape: Sequence[int]
@@ -105,15 +103,6 @@ class LayerNorm:
             a, *affine = npu.arrays(input=x, weight=weight, bias=bias)
             out = npu.arrays(out=y, mean=mean, rstd=rstd)
             ops.layer_norm(a, tuple(self.shape), *affine, self.eps, stream=npu.stream, out=out)
-
-    @staticmethod
-    def saved(given: Sequence[Tensor], outputs: Sequence[Tensor]) -> tuple[Tensor, ...]:
-        """See ``Norm``."""
-        return (*given, *outputs[1:])
-
-    def gradients(self, saved: Sequence[Tensor], wanted: Sequence[bool]) -> list[Tensor]:
-        """See ``Norm``."""
-        return _empty(wanted, saved[:3])
 
     def launch_backward(
         self,
@@ -140,7 +129,7 @@ class LayerNorm:
 
 
 @dataclass(frozen=True)
-class RmsNorm:
+class RmsNorm(Norm):
     """``aclnnRmsNorm`` and ``aclnnRmsNormGrad``."""
 
     eps: float
@@ -161,15 +150,6 @@ class RmsNorm:
             a, gamma = npu.arrays(input=x, weight=weight)
             out = npu.arrays(out=y, rstd=rstd)
             ops.rms_norm(a, gamma, self.eps, stream=npu.stream, out=out)
-
-    @staticmethod
-    def saved(given: Sequence[Tensor], outputs: Sequence[Tensor]) -> tuple[Tensor, ...]:
-        """See ``Norm``."""
-        return (*given, outputs[1])
-
-    def gradients(self, saved: Sequence[Tensor], wanted: Sequence[bool]) -> list[Tensor]:
-        """See ``Norm``."""
-        return _empty(wanted, saved[:2])
 
     def launch_backward(
         self,
@@ -198,7 +178,7 @@ def _rms_norm_grad(
 
 
 @dataclass(frozen=True)
-class AddRmsNorm:
+class AddRmsNorm(Norm):
     """``aclnnAddRmsNorm``, and ``aclnnRmsNormGrad`` of the sum."""
 
     eps: float
@@ -225,10 +205,6 @@ class AddRmsNorm:
         """See ``Norm``."""
         return outputs[1], given[2], outputs[2]
 
-    def gradients(self, saved: Sequence[Tensor], wanted: Sequence[bool]) -> list[Tensor]:
-        """See ``Norm``."""
-        return _empty(wanted, saved[:2])
-
     def launch_backward(
         self,
         saved: Sequence[Tensor],
@@ -244,7 +220,7 @@ class AddRmsNorm:
 
 
 @dataclass(frozen=True)
-class GroupNorm:
+class GroupNorm(Norm):
     """``aclnnGroupNorm`` and ``aclnnGroupNormBackward``."""
 
     groups: int
@@ -266,15 +242,6 @@ class GroupNorm:
             a, *affine = npu.arrays(input=x, weight=weight, bias=bias)
             out = npu.arrays(out=y, mean=mean, rstd=rstd)
             ops.group_norm(a, self.groups, *affine, self.eps, stream=npu.stream, out=out)
-
-    @staticmethod
-    def saved(given: Sequence[Tensor], outputs: Sequence[Tensor]) -> tuple[Tensor, ...]:
-        """See ``Norm``."""
-        return (*given, *outputs[1:])
-
-    def gradients(self, saved: Sequence[Tensor], wanted: Sequence[bool]) -> list[Tensor]:
-        """See ``Norm``."""
-        return _empty(wanted, saved[:3])
 
     def launch_backward(
         self,

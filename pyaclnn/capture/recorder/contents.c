@@ -193,9 +193,16 @@ static void drain(struct pending *copies)
     }
 }
 
-void capture_drain_all(void)
+static void drain_all(void)
 {
     drain(take(true, 0));
+}
+
+/* End the trace: what is pending is waited for. */
+void capture_end(void)
+{
+    drain_all();
+    capture_close();
 }
 
 static bool in_full(const struct capture_function *function)
@@ -219,7 +226,7 @@ static void copy_operands(uint64_t call, const struct capture_operands *of, uint
         }
     }
     if (pending_count > MOST_PENDING || pending_bytes > MOST_BYTES) {
-        capture_drain_all();
+        drain_all();
     }
 }
 
@@ -247,7 +254,7 @@ void capture_before(const struct capture_function *function, uint64_t call,
         }
         break;
     case CAPTURE_DRAIN:
-        capture_drain_all();
+        drain_all();
         break;
     default:
         break;

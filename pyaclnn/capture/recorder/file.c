@@ -253,7 +253,8 @@ static void put_unknown(void)
     }
 }
 
-static void end(void)
+/* End the file, with what is in memory. */
+void capture_close(void)
 {
     pthread_mutex_lock(&trace.lock);
     if (trace.file >= 0 && trace.process == getpid()) {
@@ -332,13 +333,6 @@ int capture_begin(const char *path, const char *options)
     return begin(path, options);
 }
 
-/* End it: what is pending is waited for. */
-void capture_end(void)
-{
-    capture_drain_all();
-    end();
-}
-
 static void in_child(void)
 {
     pthread_mutex_init(&trace.lock, NULL);
@@ -360,5 +354,5 @@ __attribute__((constructor)) static void start(void)
 
 __attribute__((destructor)) static void stop(void)
 {
-    end();
+    capture_close();
 }

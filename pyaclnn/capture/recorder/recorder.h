@@ -92,7 +92,7 @@ uint32_t capture_checksum(const uint8_t *data, size_t length); /* CRC-32 */
 
 /* file.c */
 CAPTURE_EXPORT int capture_begin(const char *path, const char *options);
-CAPTURE_EXPORT void capture_end(void);
+void capture_close(void);
 bool capture_active(void);
 uint64_t capture_next_call(void);
 bool capture_wanted(uint64_t call);
@@ -107,4 +107,4 @@ void capture_before(const struct capture_function *function, uint64_t call,
                     const union mock_word *words);
 void capture_after(const struct capture_function *function, uint64_t call,
                    const union mock_word *words, uint64_t result);
-void capture_drain_all(void);
+CAPTURE_EXPORT void capture_end(void);

@@ -41,17 +41,17 @@ class Argument:
 
     @property
     def takes_value(self) -> bool:
-        """Whether a value follows the flag."""
+        """True if a value follows the flag."""
         return bool(self.action.nargs != 0)
 
     @property
     def is_folder(self) -> bool:
-        """Whether it is a folder on the disk."""
+        """True if it is a folder on the disk."""
         return str(self.action.metavar).startswith(_FOLDERS)
 
     @property
     def is_path(self) -> bool:
-        """Whether it is a file or a folder on the disk."""
+        """True if it is a file or a folder on the disk."""
         return str(self.action.metavar).startswith((*_FOLDERS, *_FILES))
 
 

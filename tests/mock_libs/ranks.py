@@ -180,7 +180,7 @@ class Ranks:
             answer[name] = data.raw.hex()
 
     def content(self, told: dict[str, Any]) -> str:
-        """What lies in a tensor, in hex; the tensor is freed."""
+        """Return the bytes of a tensor in hex, and free it."""
         size, address = ctypes.c_size_t(len(told["content"]) // 2), ctypes.c_void_p(told["address"])
         data = ctypes.create_string_buffer(size.value)
         self.must(self.acl.aclrtMemcpy(data, size, address, size, _TO_HOST))

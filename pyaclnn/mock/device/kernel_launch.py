@@ -59,7 +59,7 @@ class KernelLaunch:
 
     @property
     def is_lasting(self) -> bool:
-        """Whether `run` may be called again while the tensors are where they are.
+        """True if `run` may be called again while the tensors are where they are.
 
         It has run once.
         """

@@ -62,7 +62,7 @@ class DeviceMemory:
 
     @property
     def is_whole(self) -> bool:
-        """Whether the whole memory is mapped, so that arrays stay where they are."""
+        """True if the whole memory is mapped, so that arrays stay where they are."""
         return self._file.is_whole
 
     def view(self, name: str, tensor: Tensor) -> NDArray[Any]:

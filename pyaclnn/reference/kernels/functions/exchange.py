@@ -92,7 +92,7 @@ def own_group(ranks: int | None = None) -> Group:
 
 
 def everyone(value: Value) -> list[Value]:
-    """What every rank gives, in the order of the ranks."""
+    """The values that the ranks give, in the order of the ranks."""
     return own_group().everyone(value)
 
 

@@ -55,8 +55,8 @@ def replay(path: Path, *, exact: bool = False, fail_early: bool = False) -> Outc
         TraceError: The file is no trace.
         BackendNotFoundError: There is no backend.
     """
-    outcome = Outcome(path.name, backend().name)
     with ContentsOf(path) as contents:
+        outcome = Outcome(path.name, backend().name)
         run = _Replay(outcome, contents, exact=exact)
         for record in read_trace(path):
             if isinstance(record, Call):

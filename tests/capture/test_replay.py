@@ -165,6 +165,13 @@ def test_another_file_is_no_trace(tmp_path: Path) -> None:
         list(read_trace(other))
 
 
+def test_a_missing_trace_is_named_before_a_missing_backend(tmp_path: Path) -> None:
+    done = pyaclnn("replay", tmp_path / "absent", PYACLNN_BACKEND=str(tmp_path / "nothing"))
+    assert done.returncode == 2
+    assert "No such file or directory" in done.stderr
+    assert "absent" in done.stderr
+
+
 def test_a_file_that_exists_is_not_overwritten(trace: Path) -> None:
     done = pyaclnn("capture", "-o", trace, "--", "true")
     assert done.returncode == 2

@@ -19,8 +19,11 @@ from pyaclnn.capture.session import Settings, captured as environment_of_capture
 from pyaclnn.capture.trace import Call, Ended, read_trace, traces_of
 from pyaclnn.mock import cflags, ldflags
 
+from tests.product.pages import PAGES, blocks
+
 from .captured import capture, pyaclnn
 
+PAGE = PAGES["docs/how-to/capture.md"]
 SOURCES = Path(__file__).parent / "c"
 MODES = ("deferred", "eager", "shuffled:3")
 
@@ -123,6 +126,15 @@ pyaclnn.rms_norm(np.ones((2, 8), np.float32), np.ones(8, np.float32))
 def test_a_program_that_chooses_the_backend_itself_is_captured(tmp_path: Path) -> None:
     shown = pyaclnn("trace", "show", capture(tmp_path / "run.trace", CHOOSES))
     assert "aclnnRmsNorm" in shown.stdout
+
+
+def test_the_part_of_a_program_on_the_page_is_captured(tmp_path: Path) -> None:
+    (part,) = blocks(PAGE, "py")
+    environment = {**os.environ, "PYACLNN_BACKEND": "mock"}
+    subprocess.run([sys.executable, "-c", part], env=environment, cwd=tmp_path, check=True)
+    done = pyaclnn("replay", tmp_path / "part.trace")
+    assert "2 results compared" in done.stdout
+    assert "no divergence" in done.stdout
 
 
 @pytest.mark.exhaustive

@@ -65,6 +65,7 @@ CHOICES = sorted(
 FREE = {
     "PYACLNN_BACKEND": "a folder may have any name",
     "PYACLNN_CAPTURE": "so may a trace",
+    "PYACLNN_CAPTURE_FRONTS": "written by the command, as folders that it made",
     "PYACLNN_CAPTURE_OPTIONS": "written by the command, which checks them",
     "PYACLNN_MOCK_OPERATORS": "so may files",
     "PYACLNN_MOCK_PYTHON": "so may a program",

@@ -18,7 +18,6 @@ import pytest
 from pyaclnn.capture.session import Settings, captured as environment_of_capture
 from pyaclnn.capture.trace import Call, Ended, read_trace, traces_of
 from pyaclnn.mock import cflags, ldflags
-
 from tests.product.pages import PAGES, blocks
 
 from .captured import capture, pyaclnn

@@ -206,22 +206,6 @@ class DeviceArray(Lent, Elements, Arithmetic, Shaped):
         """Return a view by basic indexing: integers, slices with positive step, ... and None."""
         return self._view(indexed(self._relative(), index))
 
-    def copy(self, stream: StreamLike | None = None) -> DeviceArray:
-        """Copy a contiguous array to memory of its own on the same device.
-
-        Drives ``aclrtMemcpy``, which blocks and waits for no stream, or ``aclrtMemcpyAsync``.
-
-        Args:
-            stream: Where to queue the copy; None to do it at once.
-
-        Raises:
-            InvalidArgumentError: This array is not contiguous.
-            ContextError: Without a stream: one has still to write this array.
-        """
-        array = DeviceArray.empty(self.shape, self.dtype, self._device)
-        array.copy_from(self, stream)
-        return array
-
     def numpy(self, stream: StreamLike | None = None) -> NDArray[Any]:
         """Copy the array to the host and return it.
 

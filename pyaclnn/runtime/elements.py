@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Element-wise conversion and strided assignment of device arrays."""
+"""Element-wise conversion, copies and strided assignment of device arrays."""
 
 from __future__ import annotations
 
@@ -47,10 +47,42 @@ def _is_same(one: Any, other: Any) -> bool:
     return same and one.offset == other.offset
 
 
+def _queue_copy(target: Any, source: Any, queue: Stream) -> None:
+    """Queue a copy by the operator, after all queued writes to both arrays."""
+    for used in (target, source):
+        follow_writers(used, queue)
+    _operators().copy(target, source, queue)
+
+
 class Elements:
-    """Mixin of arrays: element-wise conversion and assignment."""
+    """Mixin of arrays: element-wise conversion, copies and assignment."""
 
     __slots__ = ()
+
+    def copy(self, stream: StreamLike | None = None) -> Self:
+        """Copy the array to contiguous memory of its own on the same device.
+
+        Without gaps this drives ``aclrtMemcpy``, which blocks and waits for no stream, or
+        ``aclrtMemcpyAsync``. A view with gaps is copied by an operator (``aclnnInplaceCopy``) after
+        all queued writes to it: on the default stream, which is then waited for, or on ``stream``.
+
+        Args:
+            stream: Where to queue the copy; None to do it at once.
+
+        Raises:
+            ContextError: Without a stream and gaps: one has still to write this array.
+        """
+        array: Any = self
+        made = type(array).empty(array.shape, array.dtype, array.device)
+        if array.is_contiguous:
+            made.copy_from(array, stream)
+        elif array.size:
+            queue = require_stream("copy", stream, array.device)
+            _queue_copy(made, array, queue)
+            if stream is None:
+                queue.synchronize()
+        copied: Self = made
+        return copied
 
     def astype(self, dtype: DTypeLike, stream: StreamLike | None = None) -> Self:
         """Return a new array of another dtype, converted on the device, and do not wait for it.
@@ -84,7 +116,7 @@ class Elements:
             stream: Where to queue the copy; None to do it at once.
 
         Raises:
-            InvalidArgumentError: This array is not contiguous.
+            InvalidArgumentError: With a stream: this array is not contiguous.
             ContextError: Without a stream: one has still to write this array.
         """
         array: Any = self
@@ -92,8 +124,9 @@ class Elements:
             from pyaclnn.runtime.device import require_device  # noqa: PLC0415
 
             require_device("to_device", device)
+            source = array if array.is_contiguous or stream is not None else self.copy()
             array = type(array).empty(array.shape, array.dtype, device)
-            array.copy_from(self, stream)
+            array.copy_from(source, stream)
         found: Self = array
         return found
 
@@ -120,7 +153,5 @@ class Elements:
             given, host = make.empty(part.shape, part.dtype, part.device), given
             given.copy_from(host)
         queue = require_stream("__setitem__", None, part.device)
-        for used in (part, given):
-            follow_writers(used, queue)
-        _operators().copy(part, given, queue)
+        _queue_copy(part, given, queue)
         queue.synchronize()

@@ -261,5 +261,5 @@ def require_contiguous(routine: str, layout: Layout) -> None:
             "self",
             f"not contiguous (shape {layout.shape}, strides {layout.strides})",
             "a contiguous device array",
-            "copy into the array that it is a view of, or into a new one.",
+            "view[...] = values writes to a view with gaps, and view.copy() is one without.",
         )

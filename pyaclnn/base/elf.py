@@ -24,13 +24,14 @@ __all__ = [
     "SharedLibrary",
     "check_whole",
     "exported_symbols",
+    "interpreter",
     "needed_libraries",
     "read_library",
 ]
 
 _MACHINES: Final = {62: "x86_64", 183: "aarch64", 243: "riscv64", 258: "loongarch64"}
 _SHARED: Final = 3
-_PT_LOAD, _PT_DYNAMIC = 1, 2
+_PT_LOAD, _PT_DYNAMIC, _PT_INTERP = 1, 2, 3
 _DT_NEEDED, _DT_HASH, _DT_STRTAB, _DT_SYMTAB, _DT_STRSZ = 1, 4, 5, 6, 10
 _DT_SONAME, _DT_RPATH, _DT_RUNPATH, _DT_GNU_HASH = 14, 15, 29, 0x6FFFFEF5
 _HEADER: Final = struct.Struct("<16sHHIQQQIHHHHHH")
@@ -138,6 +139,32 @@ def check_whole(file: IO[bytes]) -> str:
 
 def _machine_name(number: int) -> str:
     return _MACHINES.get(number, f"machine {number}")
+
+
+def interpreter(path: Path) -> str | None:
+    """Return the loader that an ELF program asks for; None if it is linked statically.
+
+    Raises:
+        ElfError: It is no 64-bit ELF file.
+        OSError: It cannot be read.
+    """
+    from pyaclnn.base.files import open_file  # noqa: PLC0415  # as above
+
+    with open_file(path, "a program", most=LARGEST) as file:
+        head = file.read(_HEADER.size)
+        if head[:6] != b"\x7fELF\x02\x01" or len(head) < _HEADER.size:
+            raise ElfError("the file is no 64-bit ELF file")
+        fields = _HEADER.unpack(head)
+        for index in range(fields[10]):
+            file.seek(fields[5] + index * fields[9])
+            segment = file.read(_SEGMENT.size)
+            if len(segment) < _SEGMENT.size:
+                raise ElfError("the file is cut short")
+            kind, _, offset, _, _, size, _, _ = _SEGMENT.unpack(segment)
+            if kind == _PT_INTERP:
+                file.seek(offset)
+                return file.read(size).rstrip(b"\0").decode(errors="replace")
+    return None
 
 
 def exported_symbols(image: bytes | bytearray) -> Iterator[tuple[int, str]]:

@@ -12,6 +12,7 @@ import msgspec
 from pyaclnn.base.errors import AclError
 from pyaclnn.capture.compare import compare
 from pyaclnn.capture.example import test_of
+from pyaclnn.capture.program import run, why_nothing
 from pyaclnn.capture.replay import replay
 from pyaclnn.capture.session import Settings, captured
 from pyaclnn.capture.show import lines_of
@@ -29,12 +30,14 @@ _DIFFERENT, _UNUSABLE, _NOT_EXECUTABLE, _NOT_FOUND = 1, 2, 126, 127
 
 
 def _complain(command: str, error: object, status: int = _UNUSABLE) -> int:
+    if isinstance(error, OSError) and error.filename is not None:
+        error = f"{os.fspath(error.filename)!r}: {error.strerror}"
     sys.stderr.write(f"pyaclnn {command}: {error}\n")
     return status
 
 
 def run_captured(options: argparse.Namespace) -> int:
-    """Run a program in the place of this one, and record its calls."""
+    """Run a program, record its calls, and return its status; 2 if there were none."""
     program = options.program[1:] if options.program[:1] == ["--"] else options.program
     if not program:
         options.parser.error("a program is missing after 'capture -o FILE --'")
@@ -46,14 +49,17 @@ def run_captured(options: argparse.Namespace) -> int:
     settings = Settings(options.contents, options.largest, options.limit or 0, first, last,
                         tuple(options.full or ()))  # fmt: skip
     environment = captured(os.environ, options.output, settings)
-    sys.stdout.flush()
     try:
-        os.execvpe(program[0], program, environment)  # noqa: S606  # this is the purpose of the command
+        status = run(program, environment)
     except FileNotFoundError:
         return _complain("capture", f"there is no program '{program[0]}'", _NOT_FOUND)
     except OSError as error:
         message = f"'{program[0]}' cannot run: {error.strerror}"
         return _complain("capture", message, _NOT_EXECUTABLE)
+    if os.path.lexists(options.output):
+        return status
+    return _complain("capture", f"nothing was recorded: {why_nothing(program[0])}",
+                     status or _UNUSABLE)  # fmt: skip
 
 
 def _print(lines: Iterable[str]) -> int:
@@ -85,7 +91,7 @@ def compare_traces(options: argparse.Namespace) -> int:
         outcome = compare(options.trace, options.other, exact=options.exact)
     except (TraceError, OSError) as error:
         return _complain("trace compare", error)
-    return _report(outcome, options, f"{outcome.calls} calls compared")
+    return _report("trace compare", outcome, options, f"{outcome.calls} calls compared")
 
 
 def replay_trace(options: argparse.Namespace) -> int:
@@ -94,10 +100,13 @@ def replay_trace(options: argparse.Namespace) -> int:
         outcome = replay(options.trace, exact=options.exact, fail_early=options.fail_early)
     except (TraceError, AclError, OSError) as error:
         return _complain("replay", error)
-    return _report(outcome, options, f"{outcome.calls} calls replayed on {outcome.backend}")
+    counted = f"{outcome.calls} calls replayed on {outcome.backend}"
+    return _report("replay", outcome, options, counted)
 
 
-def _report(outcome: Outcome, options: argparse.Namespace, counted: str) -> int:
+def _report(command: str, outcome: Outcome, options: argparse.Namespace, counted: str) -> int:
+    if not (outcome.calls or outcome.skipped or outcome.divergences):
+        return _complain(command, f"'{options.trace}' has no call: its process ended too early")
     texts = {
         options.json: lambda: msgspec.json.format(msgspec.json.encode(outcome)).decode(),
         options.junit: outcome.junit,

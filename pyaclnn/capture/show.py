@@ -100,7 +100,7 @@ class _Totals:
         self.sizes: dict[int, int] = {}
         self.bytes = self.most = 0
         self.contents = 0
-        self.signal = 0
+        self.signal: int | None = None  # before its end
 
     def add(self, record: object) -> None:
         if isinstance(record, Call):
@@ -154,5 +154,7 @@ class _Totals:
         if self.unrecorded:
             counted = (f"{name} {count}" for name, count in sorted(self.unrecorded.items()))
             yield "not recorded: " + ", ".join(counted)
-        if self.signal:
+        if self.signal is None:
+            yield "not ended: the process was killed or still runs, or the file was cut"
+        elif self.signal:
             yield f"ended by {signal.Signals(self.signal).name}"

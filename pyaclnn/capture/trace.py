@@ -14,7 +14,7 @@ with a sign is folded, 0, -1, 1, -2; a text is its length and one, and its bytes
        full, bytes, hash in 8 bytes, the contents if in full
     4  process: its number, policy of contents, seconds since 1970
     5  function that is not recorded: its name, number of calls
-    6  signal that ended the process
+    6  end of the process: the signal, or 0
 """
 
 from __future__ import annotations
@@ -149,7 +149,7 @@ class Unrecorded(NamedTuple):
 
 
 class Ended(NamedTuple):
-    """The signal that ended the process."""
+    """The end of the process: the signal that ended it, or 0."""
 
     signal: int
 

@@ -103,6 +103,42 @@ def test_a_part_of_a_run_replays_by_itself(build: dict[str, Path], tmp_path: Pat
     assert "3 results compared: no divergence." in done.stdout
 
 
+SOURCE = "int main(void) { return 0; }"
+
+
+def test_a_program_that_records_nothing_is_named_with_the_reason(tmp_path: Path) -> None:
+    trace, compiler = tmp_path / "run.trace", shlex.split(os.environ.get("CC", "cc"))
+    (tmp_path / "empty.c").write_text(SOURCE)
+    subprocess.run([*compiler, "-static", "empty.c", "-o", "empty"], cwd=tmp_path, check=True)
+    (tmp_path / "other").write_bytes((tmp_path / "empty").read_bytes())
+    (tmp_path / "other").chmod(0o4755)
+    rows: tuple[tuple[list[str | Path], str, int], ...] = (
+        (["true"], "called no function of CANN", 2),
+        (["sh", "-c", "exit 7"], "called no function of CANN", 7),
+        ([tmp_path / "empty"], "linked statically", 2),
+        ([tmp_path / "other"], "runs as another user", 2),
+    )
+    for program, reason, status in rows:
+        done = pyaclnn("capture", "-o", trace, "--", *program)
+        assert "pyaclnn capture: nothing was recorded: " in done.stderr
+        assert reason in done.stderr
+        assert done.returncode == status
+        assert not trace.exists()
+
+
+def test_a_signal_to_the_command_ends_the_program_and_its_status(tmp_path: Path) -> None:
+    environment = {**os.environ, "PYACLNN_BACKEND": "mock"}
+    program = f"import time\n{CHOOSES}\nprint(1, flush=True)\ntime.sleep(99)"
+    command = [sys.executable, "-m", "pyaclnn", "capture", "-o", str(tmp_path / "run.trace"), "--"]
+    command += [sys.executable, "-c", program]
+    with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        assert process.stdout.read(1) == b"1"
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(60) == 128 + signal.SIGTERM
+    assert list(read_trace(tmp_path / "run.trace"))[-1] == Ended(signal.SIGTERM)
+
+
 PARTS = """
 import sys
 import numpy as np

@@ -158,11 +158,38 @@ def test_a_damaged_block_is_named(trace: Path, tmp_path: Path) -> None:
     assert (done.returncode, done.stdout) == (2, "")
 
 
-def test_another_file_is_no_trace(tmp_path: Path) -> None:
-    other = tmp_path / "other"
-    other.write_text("text of another kind")
-    with pytest.raises(TraceError, match="is no trace of this version"):
-        list(read_trace(other))
+@pytest.mark.sampled(2)
+@pytest.mark.parametrize("command", ["replay", "trace show", "trace test", "trace compare"])
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (None, "'given': No such file or directory"),
+        (b"text of another kind", "given is no trace of this version"),
+        (b"pyaclnn trace 2\n", "given is no trace of this version"),
+        (b"", "no call"),
+        (b"pyaclnn trace 1\nBLK", "no call"),
+    ],
+    ids=["missing", "foreign", "other version", "empty", "cut"],
+)
+def test_a_file_without_calls_is_refused_by_every_command(
+    command: str,
+    content: bytes | None,
+    reason: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    if content is not None:
+        (tmp_path / "given").write_bytes(content)
+    rest = {"trace test": ["1"], "trace compare": ["given"]}.get(command, [])
+    done = pyaclnn(*command.split(), "given", *rest)
+    if command == "trace show" and reason == "no call":
+        assert done.stdout.startswith("0 calls")
+        assert "not ended: the process was killed or still runs, or the file was cut" in done.stdout
+        return
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith(f"pyaclnn {command}: ")
+    assert reason in done.stderr
 
 
 def test_a_missing_trace_is_named_before_a_missing_backend(tmp_path: Path) -> None:

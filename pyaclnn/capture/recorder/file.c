@@ -253,13 +253,20 @@ static void put_unknown(void)
     }
 }
 
+static void put_ended(int signal, bool compress)
+{
+    capture_number(&trace.block, 6);
+    capture_number(&trace.block, (uint64_t)signal);
+    put_block(compress);
+}
+
 /* End the file, with what is in memory. */
 void capture_close(void)
 {
     pthread_mutex_lock(&trace.lock);
     if (trace.file >= 0 && trace.process == getpid()) {
         put_unknown();
-        put_block(true);
+        put_ended(0, true);
         close(trace.file);
     }
     trace.file = -1;
@@ -271,9 +278,7 @@ void capture_close(void)
 static void on_signal(int number)
 {
     if (pthread_mutex_trylock(&trace.lock) == 0 && trace.process == getpid()) {
-        capture_number(&trace.block, 6);
-        capture_number(&trace.block, (uint64_t)number);
-        put_block(false);
+        put_ended(number, false);
     }
     raise(number); /* the handler was reset */
 }

@@ -32,6 +32,8 @@ struct pyaclnn_kernel {
     const char *name;
     void (*function)(void);
     void (*run)(void (*function)(void), const struct pyaclnn_run *run);
+    const size_t *parameters; /* their sizes */
+    size_t parameter_count;
 };
 
 struct pyaclnn_kernels {

@@ -99,9 +99,12 @@ template <typename... P> void RunKernel(void (*function)(), const pyaclnn_run *r
     }
 }
 
+template <typename... P> inline constexpr size_t kParameterSizes[] = {sizeof(P)..., 0};
+
 template <typename... P> pyaclnn_kernel KernelOf(const char *name, void (*function)(P...))
 {
-    return {name, reinterpret_cast<void (*)()>(function), RunKernel<P...>};
+    return {name, reinterpret_cast<void (*)()>(function), RunKernel<P...>, kParameterSizes<P...>,
+            sizeof...(P)};
 }
 
 }  // namespace AscendC::emulation

@@ -54,6 +54,7 @@ NULL_CODES = {
     "collectives": "HCCL_E_PTR",
 }
 """Kind of library -> the code that its functions answer to a refused NULL or 0."""
+_RUNTIME = "ACL_ERROR_RT_PARAM_INVALID"
 _NEWER = frozenset({"aclrtBinaryLoadFromData"})
 """Exported by older releases as well, because programs link it without needing it."""
 _INTEGERS = frozenset({"size_t", "uint32_t", "uint64_t"})
@@ -79,12 +80,14 @@ class EntryPoint:
         refuses: It does nothing but refuse, and is written because a stub would not do.
         required: The names of the parameters that may not be NULL, or not 0.
         host: Those of type ``void *`` that must point to host memory.
+        runtime: Those whose NULL or 0 the lower layer of the runtime refuses, with its own code.
     """
 
     locked: bool = False
     refuses: bool = False
     required: frozenset[str] = frozenset()
     host: frozenset[str] = frozenset()
+    runtime: frozenset[str] = frozenset()
 
 
 def read_entry_points(table: Path, functions: Iterable[Function]) -> dict[str, EntryPoint]:
@@ -93,7 +96,7 @@ def read_entry_points(table: Path, functions: Iterable[Function]) -> dict[str, E
     Args:
         table: The file, a function a line: its name, ``lock``, ``refuses`` or ``-``, and the
             parameters that may not be NULL or 0, or ``-``. ``@host`` marks a ``void *`` that must
-            point to host memory.
+            point to host memory, ``@runtime`` what answers the code of the runtime's lower layer.
         functions: The declared functions.
 
     Returns:
@@ -106,8 +109,10 @@ def read_entry_points(table: Path, functions: Iterable[Function]) -> dict[str, E
     entry_points: dict[str, EntryPoint] = {}
     for line in table.read_text("utf-8").splitlines():
         name, lock, arguments = line.split("\t")
-        host = frozenset(re.findall(r"(\w+)@host", arguments))
-        required = frozenset(re.findall(r"\w+", arguments.replace("@host", "")))
+        marked = [word.partition("@")[::2] for word in arguments.strip("-").split()]
+        host = frozenset(word for word, mark in marked if mark == "host")
+        runtime = frozenset(word for word, mark in marked if mark == "runtime")
+        required = frozenset(word for word, _ in marked)
         function = declared.get(name)
         if function is None or name in entry_points:
             message = f"{table.name}: {name} is not declared, or has two rows"
@@ -115,7 +120,8 @@ def read_entry_points(table: Path, functions: Iterable[Function]) -> dict[str, E
         if unknown := required - {parameter.name for parameter in function.parameters}:
             message = f"{table.name}: {name} has no parameter {', '.join(sorted(unknown))}"
             raise ValueError(message)
-        entry_points[name] = EntryPoint(lock == "lock", lock == "refuses", required, host)
+        locked, refuses = lock == "lock", lock == "refuses"
+        entry_points[name] = EntryPoint(locked, refuses, required, host, runtime)
     return entry_points
 
 
@@ -242,7 +248,8 @@ def _checked(function: Function, handles: set[str], entry_point: EntryPoint) -> 
         host = name in entry_point.host or _is_host_pointer(parameter.type, handles)
         required = name in entry_point.required
         if host or required:
-            code = NULL_CODES.get(function.library, "ACL_ERROR_INVALID_PARAM") if required else 0
+            usual = NULL_CODES.get(function.library, "ACL_ERROR_INVALID_PARAM")
+            code = _RUNTIME if name in entry_point.runtime else usual if required else 0
             # By way of an integer, as C has no other way from a pointer to a function.
             value = f"(const void *)(uintptr_t){name}"
             flags = f"{str(host).lower()}, {str(integer).lower()}"

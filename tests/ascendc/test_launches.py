@@ -89,6 +89,10 @@ extern "C" __global__ __aicore__ void fill(__gm__ int32_t *y, int32_t value)
 {
     y[GetBlockIdx()] = value + (int32_t)GetBlockIdx();
 }
+extern "C" __global__ __aicore__ void add_7(__gm__ int32_t *y, __gm__ const int32_t *values)
+{
+    y[GetBlockIdx()] += values[GetBlockIdx()];
+}
 """
 LOADER = """
 #include <cstdio>
@@ -125,6 +129,115 @@ int main(int, char **words)
     return aclFinalize();
 }
 """
+QUERIES = """
+#include <cstdio>
+#include <cstdlib>
+#include "acl/acl.h"
+static void *y;
+static void show(const char *what)
+{
+    int32_t host[4] = {};
+    const int status = aclrtSynchronizeDevice();
+    aclrtMemcpy(host, sizeof host, y, sizeof host, ACL_MEMCPY_DEVICE_TO_HOST);
+    std::printf("%s %d: %d %d %d %d\\n", what, status, host[0], host[1], host[2], host[3]);
+}
+int main(int, char **words)
+{
+    aclrtBinHandle binary, of;
+    aclrtFuncHandle fill, add, none;
+    char name[8];
+    void *code, *same;
+    int64_t type;
+    size_t count, offset, bytes, handle_bytes, block_bytes;
+    int32_t value = 7, host[4] = {1, 2, 3, 4};
+    aclInit(nullptr);
+    aclrtSetDevice(0);
+    aclrtBinaryLoadFromFile(words[1], nullptr, &binary);
+    aclrtBinaryGetFunction(binary, "fill", &fill);
+    std::printf("%d ", aclrtBinaryGetFunctionByEntry(binary, 7, &add));
+    std::printf("%d ", aclrtBinaryGetFunctionByEntry(binary, 8, &none));
+    std::printf("%d ", aclrtGetFunctionName(add, 5, name));
+    std::printf("%d ", aclrtGetFunctionName(add, sizeof name, name));
+    std::printf("%s ", name);
+    std::printf("%d ", aclrtFunctionGetBinary(add, &of));
+    std::printf("%d ", of == binary);
+    std::printf("%d ", aclrtFunctionGetBinary(words, &of));
+    std::printf("%d ", aclrtGetFunctionAddr(add, &code, &same));
+    std::printf("%d ", code == same);
+    std::printf("%d ", aclrtGetFuncBySymbol(code, &none));
+    std::printf("%d ", none == add);
+    std::printf("%d ", aclrtGetFuncBySymbol(words, &none));
+    std::printf("%d ", aclrtGetFunctionAttribute(add, ACL_FUNC_ATTR_KERNEL_TYPE, &type));
+    std::printf("%d ", (int)type);
+    std::printf("%d ", aclrtGetFunctionAttribute(add, ACL_FUNC_ATTR_KERNEL_RATIO, &type));
+    std::printf("%d ", aclrtFunctionGetParamCount(fill, &count));
+    std::printf("%zu ", count);
+    std::printf("%d ", aclrtFunctionGetParamInfo(fill, 1, &offset, &bytes));
+    std::printf("%zu %zu ", offset, bytes);
+    std::printf("%d\\n", aclrtFunctionGetParamInfo(fill, 2, nullptr, nullptr));
+
+    aclrtMalloc(&y, sizeof host, ACL_MEM_MALLOC_HUGE_FIRST);
+    void *given[] = {&y, &value};
+    std::printf("%d ", aclrtLaunchKernelWithArgsArray(fill, 4, nullptr, nullptr, given));
+    std::printf("%d ", aclrtLaunchKernelWithArgsArray(fill, 0, nullptr, nullptr, given));
+    show("array");
+
+    struct { void *y; const void *values; int32_t data[4]; } block = {y, nullptr, {1, 2, 3, 4}};
+    aclrtPlaceHolderInfo holder = {8, 16};
+    std::printf("%d ", aclrtLaunchKernelWithHostArgs(add, 4, nullptr, nullptr, &block, sizeof block,
+                                                     &holder, 1));
+    holder.addrOffset = sizeof block;
+    std::printf("%d ", aclrtLaunchKernelWithHostArgs(add, 4, nullptr, nullptr, &block, sizeof block,
+                                                     &holder, 1));
+    show("holders");
+
+    aclrtArgsHandle arguments;
+    aclrtParamHandle first, second;
+    void *buffer;
+    std::printf("%d ", aclrtKernelArgsGetHandleMemSize(add, &handle_bytes));
+    std::printf("%d ", aclrtKernelArgsGetMemSize(add, 32, &block_bytes));
+    for (int own = 0; own < 2; own++) {
+        void *handle = std::calloc(1, handle_bytes), *memory = std::malloc(block_bytes);
+        if (own) {
+            arguments = handle;
+            std::printf("%d ", aclrtKernelArgsInitByUserMem(add, arguments, memory, block_bytes));
+        } else {
+            std::printf("%d ", aclrtKernelArgsInit(add, &arguments));
+        }
+        aclrtKernelArgsAppend(arguments, &y, sizeof y, &first);
+        std::printf("%d ", aclrtKernelArgsAppendPlaceHolder(arguments, &second));
+        std::printf("%d ", aclrtKernelArgsFinalize(arguments));
+        std::printf("%d ", aclrtKernelArgsGetPlaceHolderBuffer(arguments, first, 16, &buffer));
+        std::printf("%d ", aclrtKernelArgsGetPlaceHolderBuffer(arguments, second, 16, &buffer));
+        for (int i = 0; i < 4; i++) {
+            ((int32_t *)buffer)[i] = 10 * (i + 1);
+        }
+        std::printf("%d ", aclrtKernelArgsAppend(arguments, &y, sizeof y, &first));
+        std::printf("%d ", aclrtKernelArgsFinalize(arguments));
+        std::printf("%d ", aclrtLaunchKernelWithConfig(add, 4, nullptr, nullptr, arguments,
+                                                       nullptr));
+        show("args");
+        std::free(memory);
+        std::free(handle);
+    }
+
+    void *on_device, *values;
+    aclrtMalloc(&on_device, 16, ACL_MEM_MALLOC_HUGE_FIRST);
+    aclrtMalloc(&values, sizeof host, ACL_MEM_MALLOC_HUGE_FIRST);
+    aclrtMemcpy(values, sizeof host, host, sizeof host, ACL_MEMCPY_HOST_TO_DEVICE);
+    void *pair[] = {y, values};
+    aclrtMemcpy(on_device, sizeof pair, pair, sizeof pair, ACL_MEMCPY_HOST_TO_DEVICE);
+    std::printf("%d ", aclrtLaunchKernel(add, 4, on_device, sizeof pair, nullptr));
+    std::printf("%d ", aclrtLaunchKernelV2(add, 4, on_device, sizeof pair, nullptr, nullptr));
+    std::printf("%d ", aclrtLaunchKernelV2(add, 4, pair, sizeof pair, nullptr, nullptr));
+    show("device");
+    aclrtFree(on_device);
+    aclrtFree(values);
+    aclrtFree(y);
+    aclrtResetDevice(0);
+    return aclFinalize();
+}
+"""
 
 
 @pytest.mark.exhaustive
@@ -138,6 +251,27 @@ def test_a_binary_of_kernels_is_loaded_by_its_file(tmp_path: Path) -> None:
     assert done.stdout == "0 0 107000 0 107000 0 0 0 107017 0 40 41 42 43\n", done.stderr
     refused = run("./main", "./main", cwd=tmp_path)
     assert refused.stdout.startswith("999001 ")
+
+
+@pytest.mark.exhaustive
+def test_kernels_are_queried_and_launched_with_arguments_of_every_kind(tmp_path: Path) -> None:
+    (tmp_path / "fill.cpp").write_text(BINARY, encoding="utf-8")
+    (tmp_path / "main.cpp").write_text(QUERIES, encoding="utf-8")
+    for words in (("--binary", "fill.cpp", "-o", "fill.o"), ("main.cpp", "-o", "main")):
+        done = run(*COMPILER, *words, cwd=tmp_path, PYACLNN_MOCK_CANN="9.1")
+        assert done.returncode == 0, done.stderr
+    for mode in ("deferred", "eager", "shuffled:3"):
+        done = run(
+            "./main", "./fill.o", cwd=tmp_path, PYACLNN_MOCK_CANN="9.1", PYACLNN_MOCK_MODE=mode
+        )
+        assert done.stdout.splitlines() == [
+            "0 107000 107000 0 add_7 0 1 107017 0 1 0 1 107000 0 0 207000 0 2 0 8 4 107000",
+            "0 100000 array 0: 7 8 9 10",
+            "0 107000 holders 0: 8 10 12 14",
+            "0 0 0 0 107000 107000 0 207000 0 0 args 0: 18 30 42 54",
+            "0 0 107000 107000 0 207000 0 0 args 0: 28 50 72 94",
+            "0 0 107000 device 0: 30 54 78 102",
+        ], done.stderr
 
 
 def test_launches_are_rewritten_on_their_lines() -> None:

@@ -82,7 +82,8 @@ aclError aclrtLaunchHostFunc(aclrtStream handle, aclrtHostFunc function, void *d
 {
     aclError status;
     struct stream *stream = mock_stream_find(handle, true, &status);
-    if (stream != NULL && !mock_host_thread_start(stream->context)) {
+    const bool own = stream != NULL && mock_subscription_of(stream->handle) == NULL;
+    if (own && !mock_host_thread_start(stream->context)) {
         return mock_fail(ACL_ERROR_RT_RESOURCE_ALLOC_FAIL, "no thread for host functions");
     }
     struct task *task =
@@ -90,7 +91,8 @@ aclError aclrtLaunchHostFunc(aclrtStream handle, aclrtHostFunc function, void *d
     if (task != NULL) {
         task->as.callback.function = function;
         task->as.callback.data = data;
-        task->as.callback.block = task->as.callback.host = true;
+        task->as.callback.block = true;
+        task->as.callback.host = own;
     }
     return status;
 }
@@ -152,6 +154,24 @@ aclError aclrtProcessReport(int32_t timeout)
         return status;
     }
     return process(limit);
+}
+
+/* A thread of the program takes the host functions of a stream, as it takes callbacks. */
+aclError aclrtSubscribeHostFunc(uint64_t hostFuncThreadId, aclrtStream exeStream)
+{
+    return exeStream == NULL ? mock_fail(ACL_ERROR_RT_PARAM_INVALID, "exeStream is NULL")
+                             : aclrtSubscribeReport(hostFuncThreadId, exeStream);
+}
+
+aclError aclrtUnSubscribeHostFunc(uint64_t hostFuncThreadId, aclrtStream exeStream)
+{
+    return exeStream == NULL ? mock_fail(ACL_ERROR_RT_PARAM_INVALID, "exeStream is NULL")
+                             : aclrtUnSubscribeReport(hostFuncThreadId, exeStream);
+}
+
+aclError aclrtProcessHostFunc(int32_t timeout)
+{
+    return aclrtProcessReport(timeout);
 }
 
 /* ---- exceptions -------------------------------------------------------------------------- */

@@ -6,13 +6,32 @@
 #include "capture.h"
 #include "error_message.h"
 #include "lifetime.h"
+#include "named_callback.h"
 #include "stream.h"
 #include "stream_wait.h"
 #include "timeout.h"
 #include "violation.h"
 #include "wire.h"
 
-aclError aclrtSetDevice(int32_t id)
+struct state {
+    int32_t id;
+    aclrtDeviceState state;
+};
+
+static int call_with_state(mock_callback function, void *data, const void *what)
+{
+    const struct state *state = what;
+    ((aclrtDeviceStateCallback)function)(state->id, state->state, data);
+    return 0;
+}
+
+static void announce(int32_t id, aclrtDeviceState which)
+{
+    const struct state state = {id, which};
+    mock_callbacks_call(MOCK_ON_DEVICE_STATE, UINTPTR_MAX, call_with_state, &state);
+}
+
+static aclError set_device(int32_t id)
 {
     struct device *device = mock_device_find(id);
     if (device == NULL) {
@@ -34,7 +53,20 @@ aclError aclrtSetDevice(int32_t id)
     return ACL_SUCCESS;
 }
 
-static aclError reset_device(int32_t id, bool force)
+aclError aclrtSetDevice(int32_t id)
+{
+    if (mock_device_find(id) == NULL) {
+        return ACL_ERROR_RT_INVALID_DEVICEID;
+    }
+    announce(id, ACL_RT_DEVICE_STATE_SET_PRE);
+    const aclError status = set_device(id);
+    if (status == ACL_SUCCESS) {
+        announce(id, ACL_RT_DEVICE_STATE_SET_POST);
+    }
+    return status;
+}
+
+static aclError take_back(int32_t id, bool force)
 {
     struct device *device = mock_device_find(id);
     if (device == NULL) {
@@ -61,6 +93,19 @@ static aclError reset_device(int32_t id, bool force)
         mock_device_close_if_idle(device);
     }
     return ACL_SUCCESS;
+}
+
+static aclError reset_device(int32_t id, bool force)
+{
+    if (mock_device_find(id) == NULL) {
+        return ACL_ERROR_RT_INVALID_DEVICEID;
+    }
+    announce(id, ACL_RT_DEVICE_STATE_RESET_PRE);
+    const aclError status = take_back(id, force);
+    if (status == ACL_SUCCESS) {
+        announce(id, ACL_RT_DEVICE_STATE_RESET_POST);
+    }
+    return status;
 }
 
 aclError aclrtResetDevice(int32_t deviceId)

@@ -63,7 +63,7 @@ aclError aclrtDestroyEvent(aclrtEvent handle)
     return status;
 }
 
-aclError aclrtRecordEvent(aclrtEvent handle, aclrtStream stream_handle)
+static aclError record(aclrtEvent handle, aclrtStream stream_handle, bool external)
 {
     aclError status;
     struct event *event = mock_event_find(handle, &status);
@@ -79,7 +79,7 @@ aclError aclrtRecordEvent(aclrtEvent handle, aclrtStream stream_handle)
     if (task == NULL) {
         return status;
     }
-    if (stream->lane != NULL && mock_event_is_external(event)) {
+    if (stream->lane != NULL && (external || mock_event_is_external(event))) {
         task->as.event.event = handle; /* recorded by each replay */
         return ACL_SUCCESS;
     }
@@ -95,6 +95,25 @@ aclError aclrtRecordEvent(aclrtEvent handle, aclrtStream stream_handle)
         mock_stream_flush(stream->handle, event->position);
     }
     return ACL_SUCCESS;
+}
+
+aclError aclrtRecordEvent(aclrtEvent event, aclrtStream stream)
+{
+    return record(event, stream, false);
+}
+
+static aclError check_flag(uint32_t flag)
+{
+    return flag <= ACL_EVENT_RECORD_EXTERNAL
+               ? ACL_SUCCESS
+               : mock_fail(ACL_ERROR_INVALID_PARAM, "flag is %u; it must be 0 or 1", flag);
+}
+
+aclError aclrtRecordEventWithFlag(aclrtEvent event, aclrtStream stream, uint32_t flag)
+{
+    const aclError status = check_flag(flag);
+    return status != ACL_SUCCESS ? status
+                                 : record(event, stream, flag == ACL_EVENT_RECORD_EXTERNAL);
 }
 
 /* Only the older constructor with flags insists on them (CANN: aclrtCreateEventWithFlag). */
@@ -143,7 +162,7 @@ static aclError wait_unrecorded(aclrtEvent handle, const struct event *event)
                      "a stream may not wait for this event before aclrtRecordEvent");
 }
 
-static aclError stream_wait(aclrtStream stream_handle, aclrtEvent handle)
+static aclError stream_wait(aclrtStream stream_handle, aclrtEvent handle, bool external)
 {
     aclError status;
     struct event *event = mock_event_find(handle, &status);
@@ -151,7 +170,7 @@ static aclError stream_wait(aclrtStream stream_handle, aclrtEvent handle)
     if (stream == NULL) {
         return status;
     }
-    if (stream->lane != NULL && mock_event_is_external(event)) {
+    if (stream->lane != NULL && (external || mock_event_is_external(event))) {
         struct task *task = mock_stream_submit(stream, TASK_WAIT, &status);
         if (task != NULL) {
             task->as.event.event = handle; /* each replay waits for the latest record */
@@ -188,7 +207,7 @@ static aclError stream_wait(aclrtStream stream_handle, aclrtEvent handle)
 
 aclError aclrtStreamWaitEvent(aclrtStream stream, aclrtEvent event)
 {
-    return stream_wait(stream, event);
+    return stream_wait(stream, event, false);
 }
 
 /* As with aclrtSetOpWaitTimeout no wait is too long: it ends, or is found to have no end. */
@@ -198,5 +217,17 @@ aclError aclrtStreamWaitEventWithTimeout(aclrtStream stream, aclrtEvent event, i
         return mock_fail(ACL_ERROR_RT_PARAM_INVALID,
                          "timeout is %d ms; it must be -1 (for ever) or more", timeout);
     }
-    return stream_wait(stream, event);
+    return stream_wait(stream, event, false);
+}
+
+aclError aclrtStreamWaitEventWithFlag(aclrtStream stream, aclrtEvent event, uint32_t timeout,
+                                      uint32_t flag)
+{
+    const aclError status = check_flag(flag);
+    if (status == ACL_SUCCESS && flag == ACL_EVENT_WAIT_EXTERNAL && timeout != 0) {
+        return mock_fail(ACL_ERROR_INVALID_PARAM,
+                         "timeout is %u; with ACL_EVENT_WAIT_EXTERNAL it must be 0", timeout);
+    }
+    return status != ACL_SUCCESS ? status
+                                 : stream_wait(stream, event, flag == ACL_EVENT_WAIT_EXTERNAL);
 }

@@ -2,6 +2,7 @@
 /* Initialisation. */
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -9,6 +10,7 @@
 #include "device.h"
 #include "error_message.h"
 #include "live_objects.h"
+#include "named_callback.h"
 #include "violation.h"
 
 enum { LARGEST = 16 << 20 };
@@ -16,11 +18,29 @@ enum { LARGEST = 16 << 20 };
 static uint64_t initialisations;
 static bool finalised, configured;
 static uint64_t configuration;
+static char *content; /* of the file of the latest aclInit */
+static size_t content_length;
+
+static bool keep_content(const uint8_t *part, size_t length)
+{
+    char *larger = realloc(content, content_length + length + 1);
+    if (larger != NULL) {
+        content = larger;
+        memcpy(content + content_length, part, length);
+        content_length += length;
+        content[content_length] = '\0';
+    }
+    return larger != NULL;
+}
 
 /* FNV-1a over the content of a configuration file; no file counts as empty content. */
 static aclError hash_configuration(const char *path, uint64_t *hash)
 {
     *hash = 14695981039346656037u;
+    content_length = 0;
+    if (!keep_content((const uint8_t *)"", 0)) {
+        return mock_fail(ACL_ERROR_BAD_ALLOC, "no host memory for the configuration");
+    }
     if (path == NULL || path[0] == '\0') {
         return ACL_SUCCESS;
     }
@@ -32,23 +52,35 @@ static aclError hash_configuration(const char *path, uint64_t *hash)
                          strerror(errno));
     }
     uint8_t part[4096];
-    size_t length = 0;
     const bool pipe = fstat(file, &status) != 0 || S_ISFIFO(status.st_mode);
     ssize_t got = pipe ? -1 : read(file, part, sizeof part);
-    for (; got > 0 && length <= LARGEST; got = read(file, part, sizeof part)) {
+    for (; got > 0 && content_length <= LARGEST; got = read(file, part, sizeof part)) {
         for (ssize_t i = 0; i < got; i++) {
             *hash = (*hash ^ part[i]) * 1099511628211u;
         }
-        length += (size_t)got;
+        if (!keep_content(part, (size_t)got)) {
+            break;
+        }
     }
     close(file);
-    if (length > LARGEST) {
+    if (content_length > LARGEST) {
         return mock_fail(ACL_ERROR_INVALID_FILE, "aclInit: '%.300s' has more than %d MiB", path,
                          LARGEST >> 20);
     }
     return got == 0 ? ACL_SUCCESS /* a directory can be opened, but not read */
                     : mock_fail(ACL_ERROR_INVALID_FILE,
                                 "aclInit: cannot read '%.300s'; it must be an ordinary file", path);
+}
+
+static int call_initialising(mock_callback function, void *data, const void *text)
+{
+    return ((aclInitCallbackFunc)function)(text, content_length, data);
+}
+
+static int call_finalising(mock_callback function, void *data, const void *none)
+{
+    (void)none;
+    return ((aclFinalizeCallbackFunc)function)(data);
 }
 
 aclError aclInit(const char *path)
@@ -75,7 +107,7 @@ aclError aclInit(const char *path)
     configuration = hash;
     initialisations = 1;
     finalised = false;
-    return ACL_SUCCESS;
+    return mock_callbacks_call(MOCK_ON_INIT, UINTPTR_MAX, call_initialising, content);
 }
 
 static aclError finalise(void)
@@ -88,7 +120,7 @@ static aclError finalise(void)
     mock_live_objects_report(MOCK_ALIVE_AT_FINALIZE);
     finalised = true;
     initialisations = 0;
-    return ACL_SUCCESS;
+    return mock_callbacks_call(MOCK_ON_FINALIZE, UINTPTR_MAX, call_finalising, NULL);
 }
 
 aclError aclFinalize(void)

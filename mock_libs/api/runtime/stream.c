@@ -2,11 +2,29 @@
 /* The aclrt functions about streams. */
 #include "capture.h"
 #include "error_message.h"
-#include "stream_callback.h"
+#include "named_callback.h"
 #include "stream_config.h"
 #include "stream_wait.h"
 #include "timeout.h"
 #include "violation.h"
+
+struct state {
+    aclrtStream stream;
+    aclrtStreamState state;
+};
+
+static int call_with_state(mock_callback function, void *data, const void *what)
+{
+    const struct state *state = what;
+    ((aclrtStreamStateCallback)function)(state->stream, state->state, data);
+    return 0;
+}
+
+static void announce(aclrtStream stream, aclrtStreamState which)
+{
+    const struct state state = {stream, which};
+    mock_callbacks_call(MOCK_ON_STREAM_STATE, UINTPTR_MAX, call_with_state, &state);
+}
 
 static aclError create_stream(aclrtStream *handle, uint32_t priority, uint32_t flags)
 {
@@ -27,7 +45,7 @@ static aclError create_stream(aclrtStream *handle, uint32_t priority, uint32_t f
     stream->flags = flags;
     stream->priority = priority;
     *handle = stream->handle;
-    mock_stream_callbacks_call(*handle, ACL_RT_STREAM_STATE_CREATE_POST);
+    announce(*handle, ACL_RT_STREAM_STATE_CREATE_POST);
     return ACL_SUCCESS;
 }
 
@@ -75,7 +93,7 @@ static aclError destroy_stream(aclrtStream handle, bool wait)
     if (status != ACL_SUCCESS) {
         return status;
     }
-    mock_stream_callbacks_call(handle, ACL_RT_STREAM_STATE_DESTROY_PRE);
+    announce(handle, ACL_RT_STREAM_STATE_DESTROY_PRE);
     if (mock_handle_get(handle, MOCK_STREAM) == stream) {
         mock_stream_delete(stream);
     }
@@ -242,10 +260,4 @@ aclError aclrtGetStreamAttribute(aclrtStream handle, aclrtStreamAttr attribute,
         value->reserve[0] = *kept;
     }
     return kept == NULL ? ACL_ERROR_RT_PARAM_INVALID : ACL_SUCCESS;
-}
-
-aclError aclrtRegStreamStateCallback(const char *regName, aclrtStreamStateCallback callback,
-                                     void *args)
-{
-    return mock_stream_callback_set(regName, callback, args);
 }

@@ -26,16 +26,25 @@ static const char *nearest(const char *name)
     return best->soc_name;
 }
 
+const struct chip *mock_chip_named(const char *name)
+{
+    for (size_t i = 0; i < sizeof CHIPS / sizeof CHIPS[0]; i++) {
+        if (strcmp(CHIPS[i].soc_name, name) == 0) {
+            return &CHIPS[i];
+        }
+    }
+    return NULL;
+}
+
 const struct chip *mock_chip(void)
 {
     const char *wanted = getenv("PYACLNN_MOCK_SOC");
     if (wanted == NULL || wanted[0] == '\0') {
         return &CHIPS[0]; /* the one by default */
     }
-    for (size_t i = 0; i < sizeof CHIPS / sizeof CHIPS[0]; i++) {
-        if (strcmp(CHIPS[i].soc_name, wanted) == 0) {
-            return &CHIPS[i];
-        }
+    const struct chip *chip = mock_chip_named(wanted);
+    if (chip != NULL) {
+        return chip;
     }
     mock_fail(ACL_ERROR_RT_SOC_VERSION,
               "PYACLNN_MOCK_SOC is '%s', which is no chip the simulated NPU knows; "

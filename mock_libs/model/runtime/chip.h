@@ -16,3 +16,5 @@ struct chip {
 
 /* The chip that PYACLNN_MOCK_SOC names, or NULL when it names none (after mock_fail). */
 const struct chip *mock_chip(void);
+/* The known chip of a name, or NULL. */
+const struct chip *mock_chip_named(const char *name);

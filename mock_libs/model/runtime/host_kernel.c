@@ -65,16 +65,37 @@ void mock_binary_free(struct mock_binary *binary)
     free(binary);
 }
 
-const struct pyaclnn_kernel *mock_binary_kernel(const void *function)
+struct mock_binary *mock_binary_of(const void *function)
+{
+    for (struct mock_binary *each = binaries; each != NULL; each = each->next) {
+        for (size_t i = 0; i < each->table.count; i++) {
+            if (function == &each->table.kernels[i]) {
+                return each;
+            }
+        }
+    }
+    return NULL;
+}
+
+const struct pyaclnn_kernel *mock_kernel_of(const void *code)
 {
     for (const struct mock_binary *each = binaries; each != NULL; each = each->next) {
         for (size_t i = 0; i < each->table.count; i++) {
-            if (function == &each->table.kernels[i]) {
+            if ((uintptr_t)each->table.kernels[i].function == (uintptr_t)code) {
                 return &each->table.kernels[i];
             }
         }
     }
     return NULL;
+}
+
+const struct pyaclnn_kernel *mock_kernel_find(const void *function, aclError *status)
+{
+    const bool known = mock_binary_of(function) != NULL;
+    *status = known ? ACL_SUCCESS
+                    : mock_fail(ACL_ERROR_RT_INVALID_HANDLE, "%p is no function of a loaded binary",
+                                function);
+    return known ? function : NULL;
 }
 
 /* ---- the process of a kernel ---------------------------------------------------------------- */
@@ -88,8 +109,10 @@ struct outcome {
 struct work {
     struct pyaclnn_kernel kernel;
     struct device *device;
-    uint8_t *arguments;
+    uint8_t *copy; /* of the arguments, or NULL: they are on the device */
+    const uint8_t *arguments;
     size_t bytes, slot;
+    bool points_inside; /* the copy has pointers to itself */
     uint32_t blocks;
     struct outcome *outcome; /* NULL: it was not started */
     pid_t process;
@@ -174,7 +197,10 @@ static void run_in_process(struct work *work, int program)
         pthread_create(&watcher, NULL, watch_program, &program) != 0) {
         _exit(1);
     }
-    const struct memory_list list = map_memory(work->device);
+    struct memory_list list = map_memory(work->device);
+    if (work->points_inside) {
+        add_memory(&list, work->copy, work->bytes);
+    }
     const struct pyaclnn_run run = {work->arguments,  work->bytes,   work->slot,
                                     work->blocks,     list.items,    list.count,
                                     work->outcome->fault, sizeof work->outcome->fault};
@@ -292,7 +318,7 @@ static void end(void *given)
         close(work->output);
         munmap(work->outcome, sizeof *work->outcome);
     }
-    free(work->arguments);
+    free(work->copy);
     free(work);
 }
 
@@ -315,9 +341,22 @@ static size_t find_ranges(int device, const struct work *work, struct mock_range
     return count;
 }
 
+/* A copy of the arguments, with the pointers into it; NULL: no memory. */
+static uint8_t *copy_of(const struct mock_kernel_arguments *arguments)
+{
+    uint8_t *copy = malloc(arguments->bytes + 1);
+    if (copy != NULL && arguments->bytes > 0) {
+        memcpy(copy, arguments->data, arguments->bytes);
+    }
+    for (size_t i = 0; copy != NULL && i < arguments->holder_count; i++) {
+        const uint8_t *data = copy + arguments->holders[i].dataOffset;
+        memcpy(copy + arguments->holders[i].addrOffset, &data, sizeof data);
+    }
+    return copy;
+}
+
 aclError mock_host_kernel_launch(const struct pyaclnn_kernel *kernel, uint32_t blocks,
-                                 aclrtStream stream, const void *arguments, size_t bytes,
-                                 size_t slot)
+                                 aclrtStream stream, const struct mock_kernel_arguments *arguments)
 {
     aclError status;
     uint64_t position;
@@ -328,19 +367,23 @@ aclError mock_host_kernel_launch(const struct pyaclnn_kernel *kernel, uint32_t b
     struct device *device = found->context->device;
     struct work *work = calloc(1, sizeof *work);
     struct mock_host_task task = {.work = work, .run = run, .end = end};
-    task.ranges = calloc(bytes / sizeof(void *) + 1, sizeof *task.ranges);
-    uint8_t *copy = malloc(bytes + 1);
-    if (work == NULL || task.ranges == NULL || copy == NULL) {
+    task.ranges = calloc(arguments->bytes / sizeof(void *) + 1, sizeof *task.ranges);
+    uint8_t *copy = arguments->on_device ? NULL : copy_of(arguments);
+    if (work == NULL || task.ranges == NULL || (copy == NULL && !arguments->on_device)) {
         free(work);
         free(task.ranges);
         free(copy);
         return mock_fail(ACL_ERROR_RT_MEMORY_ALLOCATION, "no host memory for a kernel");
     }
-    if (bytes > 0) {
-        memcpy(copy, arguments, bytes);
+    *work = (struct work){.kernel = *kernel, .device = device, .copy = copy,
+                          .arguments = copy == NULL ? arguments->data : copy,
+                          .bytes = arguments->bytes, .slot = arguments->slot, .blocks = blocks,
+                          .points_inside = arguments->holder_count > 0};
+    if (copy == NULL) { /* what they point to is known when they are read */
+        task.ranges[0] = (struct mock_range){arguments->data, arguments->bytes, false, false};
+        task.range_count = 1;
+    } else {
+        task.range_count = find_ranges(device->id, work, task.ranges);
     }
-    *work = (struct work){.kernel = *kernel, .device = device, .arguments = copy,
-                          .bytes = bytes, .slot = slot, .blocks = blocks};
-    task.range_count = find_ranges(device->id, work, task.ranges);
     return mock_stream_submit_host_task(stream, &task, &position);
 }

@@ -17,10 +17,23 @@ struct mock_binary *mock_binary_new(const void *data, size_t bytes);
 struct mock_binary *mock_binary_find(const void *handle);
 /* Queued kernels keep running. */
 void mock_binary_free(struct mock_binary *binary);
-/* The kernel behind a function handle, or NULL. */
-const struct pyaclnn_kernel *mock_binary_kernel(const void *function);
+/* The binary with a kernel, which is a function handle, or NULL. */
+struct mock_binary *mock_binary_of(const void *function);
+/* The kernel with this code, or NULL. */
+const struct pyaclnn_kernel *mock_kernel_of(const void *code);
+/* A function handle as a kernel, or NULL with the code in *status. */
+const struct pyaclnn_kernel *mock_kernel_find(const void *function, aclError *status);
 
-/* Queue a kernel with a copy of its arguments; `slot` as in struct pyaclnn_run. */
+/* Arguments of a launch. */
+struct mock_kernel_arguments {
+    const void *data;
+    size_t bytes, slot; /* as in struct pyaclnn_run */
+    bool on_device;     /* read when the kernel runs, and not copied */
+    const aclrtPlaceHolderInfo *holders; /* pointers into the copy, to write */
+    size_t holder_count;
+};
+
+/* Queue a kernel. */
 aclError mock_host_kernel_launch(const struct pyaclnn_kernel *kernel, uint32_t blocks,
-                                 aclrtStream stream, const void *arguments, size_t bytes,
-                                 size_t slot);
+                                 aclrtStream stream,
+                                 const struct mock_kernel_arguments *arguments);

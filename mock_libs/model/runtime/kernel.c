@@ -18,6 +18,11 @@
  * kernel that took longer ends, and is then reported as CANN reports the one it stops. */
 static uint64_t kernel_limit;
 
+uint64_t mock_kernel_limit_now(void)
+{
+    return kernel_limit;
+}
+
 void mock_kernel_limit(uint64_t milliseconds)
 {
     kernel_limit = milliseconds;

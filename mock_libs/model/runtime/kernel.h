@@ -6,6 +6,7 @@
 
 /* Time limit of a kernel, in milliseconds; 0: none. */
 void mock_kernel_limit(uint64_t milliseconds);
+uint64_t mock_kernel_limit_now(void);
 /* Send the first task of a stream, a kernel, to the device, with the kernels behind it up to a
  * position; or take the answer to them. false: the device works on this one, or on another. */
 bool mock_kernel_run(struct stream *stream, uint64_t until);

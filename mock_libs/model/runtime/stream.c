@@ -183,13 +183,20 @@ struct task *mock_stream_task(enum task_kind kind)
     return task;
 }
 
+static _Thread_local uint64_t last_position;
+
+uint64_t mock_stream_last_position(void)
+{
+    return last_position;
+}
+
 void mock_stream_append(struct stream *stream, struct task *task)
 {
     if (stream->lane != NULL) {
         mock_graph_add(stream->lane, task);
         return;
     }
-    task->position = ++stream->submitted;
+    task->position = last_position = ++stream->submitted;
     if (stream->last == NULL) {
         stream->first = task;
     } else {

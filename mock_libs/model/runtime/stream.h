@@ -58,6 +58,8 @@ struct task *mock_stream_task(enum task_kind kind);
 void mock_stream_append(struct stream *stream, struct task *task);
 /* Both; NULL after mock_fail, and *status holds the code. */
 struct task *mock_stream_submit(struct stream *stream, enum task_kind kind, aclError *status);
+/* The position of the task that this thread has queued last, or 0. */
+uint64_t mock_stream_last_position(void);
 /* Take the first task off the queue: it has run. */
 void mock_stream_pop(struct stream *stream);
 /* Drop a stream's queued work without running it; true: there was some. */

@@ -213,3 +213,73 @@ def deformable(value: Any, location: Any, weight: Any) -> Any:
         maps.append(F.grid_sample(image, grid, align_corners=False))
     samples = torch.stack(maps, -2).flatten(-2) * weight[0].transpose(0, 1).flatten(2)[:, None]
     return samples.sum(-1).flatten(0, 1).T[None]
+
+
+def pinned(value: Any, expression: Any) -> Any:
+    """A given value, with the derivatives of an expression."""
+    return value + expression - expression.detach()
+
+
+def lstm_run(x: Any, params: Any, hx: Any) -> Any:
+    """What PyTorch's cells give step by step: outputs, last states, i, g, f, o, h, c, tanh(c)."""
+    h, c, steps = *(state[0] for state in hx), []
+    for each in x:
+        i, f, g, o = (
+            F.linear(each, params[0], params[2]) + F.linear(h, params[1], params[3])
+        ).chunk(4, -1)
+        h, c = aten.lstm_cell(each, (h, c), *params)
+        steps.append((i.sigmoid(), g.tanh(), f.sigmoid(), o.sigmoid(), h, c, c.tanh()))
+    parts = [torch.stack(part) for part in zip(*steps, strict=True)]
+    return (parts[4], h[None], c[None], *([part] for part in parts))
+
+
+def lstm_slopes(x: Any, params: Any, hx: Any, saved: Any, slopes: Any) -> Any:
+    """The gradients of an LSTM at the gates and states that a call names."""
+    leaves = [each.double().requires_grad_() for each in (x, *hx, *params)]
+    x, h, c, *weights = leaves
+    h, c, ys = h[0], c[0], []
+    for t, each in enumerate(x):
+        i, g, f, o, at_h, at_c, squashed = (part[0][t].double() for part in saved)
+        gates = F.linear(each, weights[0], weights[2]) + F.linear(h, weights[1], weights[3])
+        of_i, of_f, of_g, of_o = gates.chunk(4, -1)
+        i, f, o = (pinned(at.logit(), of).sigmoid() for at, of in ((i, of_i), (f, of_f), (o, of_o)))
+        c = pinned(at_c, f * c + i * pinned(g.atanh(), of_g).tanh())
+        h = pinned(at_h, o * pinned(squashed.atanh(), c).tanh())
+        ys.append(h)
+    loss = sum((a * b).sum() for a, b in zip((torch.stack(ys), h, c), slopes, strict=True))
+    dx, dh, dc, *weights = (each.float() for each in torch.autograd.grad(loss, leaves))
+    return dx, dh, dc, [*weights]
+
+
+def gru_run(x: Any, params: Any, hx: Any) -> Any:
+    """What PyTorch's cells give step by step: outputs, last state, r, z, n, the state's n, h."""
+    h, steps = hx[0], []
+    for each in x:
+        r, z, n = F.linear(each, params[0], params[2]).chunk(3, -1)
+        of_r, of_z, of_n = F.linear(h, params[1], params[3]).chunk(3, -1)
+        r, z = (r + of_r).sigmoid(), (z + of_z).sigmoid()
+        h = aten.gru_cell(each, h, *params)
+        steps.append((r, z, (n + r * of_n).tanh(), of_n, h))
+    parts = [torch.stack(part) for part in zip(*steps, strict=True)]
+    return (parts[4], h[None], *([part] for part in parts))
+
+
+def gru_slopes(x: Any, params: Any, hx: Any, saved: Any, slopes: Any) -> Any:
+    """The gradients of a GRU at the gates and states that a call names."""
+    leaves = [each.double().requires_grad_() for each in (x, hx, *params)]
+    x, h, *weights = leaves
+    h, ys = h[0], []
+    for t, each in enumerate(x):
+        r, z, n, at_n, at_h = (part[0][t].double() for part in saved)
+        of_x = F.linear(each, weights[0], weights[2]).chunk(3, -1)
+        of_h = F.linear(h, weights[1], weights[3]).chunk(3, -1)
+        r, z = (
+            pinned(at.logit(), a + b).sigmoid()
+            for at, a, b in zip((r, z), of_x[:2], of_h[:2], strict=True)
+        )
+        n = pinned(n.atanh(), of_x[2] + r * pinned(at_n, of_h[2])).tanh()
+        h = pinned(at_h, (1 - z) * n + z * h)
+        ys.append(h)
+    loss = sum((a * b).sum() for a, b in zip((torch.stack(ys), h), slopes, strict=True))
+    dx, dh, *weights = (each.float() for each in torch.autograd.grad(loss, leaves))
+    return dx, dh, [*weights]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Recurrent operators of graphs: their gradients are those of their results, by differences."""
+"""Recurrent layers: their gradients are those of their results, by differences."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from pyaclnn.reference.kernels.graph_functions import gru, gru_backward, lstm, lstm_backward
+from pyaclnn.reference.kernels.functions.recurrent import gru, gru_backward, lstm, lstm_backward
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -197,7 +197,8 @@ def test_the_commands_of_a_page_run(page: str, folder: Path) -> None:
 
 @pytest.mark.exhaustive
 def test_each_reason_not_to_run_a_command_is_needed() -> None:
-    every = [command for text in PAGES.values() for command in commands(text)]
+    texts = [*PAGES.values(), *examples().values()]
+    every = [command for text in texts for command in commands(text)]
     for pattern in {**NOT_HERE, **ENDS}:
         assert [command for command in every if re.search(pattern, command)], pattern
 

@@ -12,6 +12,7 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pyaclnn.base.errors import text_of
 from pyaclnn.health.command.support import collect
 from pyaclnn.health.report.bundle import as_bundle
 from pyaclnn.health.report.fleet import fleet_of, only
@@ -204,7 +205,12 @@ class Output:
             abandon_output()
             self.message(f"the report could not be printed: {error.strerror}")
         for name, target in self._targets.items():
-            if not self.write(target, _formatted(name, found, machine)):
+            try:
+                written = self.write(target, _formatted(name, found, machine))
+            except ValueError as error:  # a file that has changed since it was read
+                self.message(text_of(error))
+                written = False
+            if not written:
                 complete = False
             elif target != STANDARD_OUTPUT:
                 self.message(f"{name} report: {target}")

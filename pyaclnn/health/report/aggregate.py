@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from msgspec.structs import replace
 
@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from pyaclnn.health.report.record import Number
 
 __all__ = ["Aggregate"]
+
+_MOST_ALIKE: Final = 32
+"""Number of different histograms of one kind of comparison that are counted before their bins."""
 
 
 class Aggregate:
@@ -68,26 +71,37 @@ class Aggregate:
 class _Same:
     """Comparisons of one kind."""
 
-    __slots__ = ("badness", "counts", "seconds", "worst")
+    __slots__ = ("alike", "counts", "ratio", "seconds", "worst")
 
     def __init__(self, first: Number) -> None:
-        self.badness = (False, -1.0)
+        self.ratio = -1.0
         self.worst = first
         self.seconds: float | None = None
         self.counts: dict[float | None, int] = {}
+        self.alike: dict[tuple[tuple[float | None, int], ...], int] = {}
 
     def add(self, number: Number) -> None:
-        badness = not number.passed, number.error_ratio
-        if badness > self.badness:
-            self.badness, self.worst = badness, number
+        failed, ratio = not number.passed, number.error_ratio
+        if (failed and self.worst.passed) or (failed != self.worst.passed and ratio > self.ratio):
+            self.ratio, self.worst = ratio, number
         seconds = number.seconds
         if seconds is not None and (self.seconds is None or seconds > self.seconds):
             self.seconds = seconds
+        histogram, alike = number.error_histogram, self.alike
+        if histogram:  # that of another machine is mostly the same
+            alike[histogram] = alike.get(histogram, 0) + 1
+            if len(alike) > _MOST_ALIKE:
+                self._count()
+
+    def _count(self) -> None:
         counts = self.counts
-        for edge, count in number.error_histogram:
-            counts[edge] = counts.get(edge, 0) + count
+        for histogram, times in self.alike.items():
+            for edge, count in histogram:
+                counts[edge] = counts.get(edge, 0) + times * count
+        self.alike.clear()
 
     def number(self) -> Number:
+        self._count()
         edges = sorted(self.counts, key=lambda edge: math.inf if edge is None else edge)
         counts = tuple((edge, self.counts[edge]) for edge in edges)
         return replace(self.worst, seconds=self.seconds, error_histogram=counts)

@@ -3,10 +3,8 @@
 
 from __future__ import annotations
 
-import functools
 import gc
 import json
-import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
@@ -15,6 +13,7 @@ from msgspec import Meta, Struct
 from msgspec.structs import asdict
 
 from pyaclnn.base.errors import text_of
+from pyaclnn.base.locks import cached_property
 from pyaclnn.health.report.codec import SCHEMA, json_lines, json_text
 from pyaclnn.health.report.figures import Outlying, outlying
 from pyaclnn.health.report.hosts import is_same_host
@@ -27,13 +26,17 @@ from pyaclnn.health.report.record import (
     Report,
     Severity,
     Status,
-    check_of,
     host_name,
 )
-from pyaclnn.health.report.reports import FLEET, Reports, read_reports, unread, unreported
+from pyaclnn.health.report.reports import (
+    FLEET,
+    Reports,
+    read_reports,
+    unread,
+    unreported,
+)
 from pyaclnn.health.report.verdict import (
     BROKEN,
-    CALM,
     GOOD,
     NOTHING,
     SIMULATED,
@@ -45,9 +48,10 @@ from pyaclnn.health.report.verdict import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
 __all__ = [
+    "TONES",
     "Fleet",
     "Group",
     "fleet_of",
@@ -56,11 +60,9 @@ __all__ = [
     "merge",
     "only",
     "schema",
-    "unusual",
-    "usual",
 ]
 
-_TONES: Final = {
+TONES: Final = {
     BROKEN: (Exit.BROKEN, "broken"),
     NOTHING: (Exit.NOTHING_HERE, "without a usable device"),
     UNCLEAR: (Exit.INCONCLUSIVE, "unclear"),
@@ -68,7 +70,6 @@ _TONES: Final = {
     GOOD: (Exit.PASSED, "working"),
 }
 """Exit status and name of each tone, from the one that matters most to the least."""
-_VARYING: Final = re.compile(r"0x[0-9a-fA-F]+|\d+")
 
 
 class GroupEntry(Struct, forbid_unknown_fields=True):
@@ -157,18 +158,29 @@ class Fleet:
         groups: Failures that are equal: those of hardware first, then the gravest, and of these
             those on most machines.
         outliers: Devices whose figures are worse than those of the others of their chip.
-        exit_status: The exit status of the command: that of the worst machine.
     """
 
     reports: Reports
     groups: tuple[Group, ...]
     outliers: tuple[Outlying, ...]
-    exit_status: int
 
-    @property
+    @cached_property
+    def exit_status(self) -> int:
+        """The exit status of the command: that of the worst machine."""
+        statuses = [report.exit_status for report in self.reports]
+        if Exit.BROKEN in statuses:
+            return Exit.BROKEN
+        return max([TONES[_worst(self.tones)][0], *statuses])
+
+    @cached_property
     def names(self) -> tuple[str, ...]:
         """The machines' names, in the order of the reports; equal names get ids."""
         return _names(self.reports)
+
+    @cached_property
+    def tones(self) -> tuple[str, ...]:
+        """The tones of the machines' verdicts, in the order of the reports."""
+        return tuple(verdict(report).tone for report in self.reports)
 
     @property
     def simulated(self) -> bool:
@@ -255,8 +267,8 @@ def gather(paths: Iterable[str], expected: Iterable[str] = ()) -> Fleet:
     try:
         for path in paths:
             try:
-                for report in read_reports(path):
-                    reports.add(report, once=True)
+                for report, part in read_reports(path):
+                    reports.add(report, part, once=True)
             except ValueError as error:  # noqa: PERF203  # rare
                 unreadable.append(unread(path, text_of(error)))
                 first = first or error
@@ -277,11 +289,10 @@ def gather(paths: Iterable[str], expected: Iterable[str] = ()) -> Fleet:
 def _together(given: Reports) -> Fleet:
     found: dict[tuple[object, ...], list[tuple[str, CheckResult]]] = {}
     names = _names(given)
-    for name, report in zip(names, given, strict=True):
-        host = host_name(report)
+    for place, (name, report) in enumerate(zip(names, given, strict=True)):
         for result in problems(report.results):
             # A failure of a simulation means nothing for machines with the same failure.
-            same = (report.simulated, *_fingerprint(result, host))
+            same = (report.simulated, *given.kind(place, result))
             found.setdefault(same, []).append((name, result))
     groups = [
         Group(
@@ -294,10 +305,7 @@ def _together(given: Reports) -> Fleet:
     groups.sort(
         key=lambda group: (group.simulated, gravity(group.results[0].status), -len(group.hosts))
     )
-    worst = _worst([verdict(report).tone for report in given])
-    statuses = [report.exit_status for report in given]
-    status = Exit.BROKEN if Exit.BROKEN in statuses else max([_TONES[worst][0], *statuses])
-    return Fleet(given, tuple(groups), tuple(outlying(names, given)), status)
+    return Fleet(given, tuple(groups), tuple(outlying(names, given)))
 
 
 def _names(reports: Sequence[Report]) -> tuple[str, ...]:
@@ -312,63 +320,8 @@ def _names(reports: Sequence[Report]) -> tuple[str, ...]:
     )
 
 
-def _fingerprint(result: CheckResult, host: str) -> tuple[object, ...]:
-    """Return what is equal for the same finding on different machines.
-
-    It consists of the check, the status and the code of CANN; without a code, the summary without
-    numbers and the machine's name.
-    """
-    check = check_of(result)
-    if result.code is not None:
-        return check, result.status, result.code
-    return check, result.status, _form(result.summary.replace(host, "HOST"))
-
-
-@functools.lru_cache(1 << 14)
-def _form(summary: str) -> str:
-    return _VARYING.sub("#", summary)
-
-
-def usual(reports: Iterable[Report]) -> dict[tuple[bool, str], tuple[object, CheckResult]]:
-    """Return the commonest finding of each check, apart for real and simulated machines.
-
-    Args:
-        reports: The machines' reports.
-
-    Returns:
-        By whether it was simulated and the check's name without a device, the commonest
-        fingerprint, and the first such result.
-    """
-    found: dict[tuple[bool, str], dict[object, list[CheckResult]]] = {}
-    for report in reports:
-        name = host_name(report)
-        for result in report.results:
-            alike = found.setdefault((report.simulated, check_of(result)), {})
-            alike.setdefault(_fingerprint(result, name), []).append(result)
-    commonest = {key: max(alike, key=lambda one: len(alike[one])) for key, alike in found.items()}
-    return {key: (one, found[key][one][0]) for key, one in commonest.items()}
-
-
-def unusual(
-    report: Report, common: Mapping[tuple[bool, str], tuple[object, CheckResult]]
-) -> list[CheckResult]:
-    """Return the results of a machine that are wrong, or not as on most machines.
-
-    Args:
-        report: The machine's report.
-        common: The result of `usual`.
-    """
-    name = host_name(report)
-    return [
-        result
-        for result in report.results
-        if gravity(result.status) < CALM
-        or _fingerprint(result, name) != common[report.simulated, check_of(result)][0]
-    ]
-
-
 def _worst(tones: Sequence[str]) -> str:
-    return next((tone for tone in _TONES if tone in tones), UNCLEAR)
+    return next((tone for tone in TONES if tone in tones), UNCLEAR)
 
 
 def fleet_verdict(fleet: Fleet) -> Verdict:
@@ -377,10 +330,10 @@ def fleet_verdict(fleet: Fleet) -> Verdict:
     Args:
         fleet: The fleet.
     """
-    tones = [verdict(report).tone for report in fleet.reports]
+    tones = fleet.tones
     total = len(tones)
     machines = "machine" if total == 1 else "machines"
-    parts = [f"{tones.count(t)} {words}" for t, (_, words) in _TONES.items() if t in tones]
+    parts = [f"{tones.count(t)} {words}" for t, (_, words) in TONES.items() if t in tones]
     worst = _worst(tones)
     first = fleet.groups[0] if fleet.groups else None
     detail, step, result = "", None, None

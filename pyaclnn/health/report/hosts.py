@@ -5,12 +5,18 @@ from __future__ import annotations
 
 import os
 import re
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from pyaclnn.base.files import read_text
 
-__all__ = ["expected_hosts", "is_same_host"]
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
+__all__ = ["expected_hosts", "is_same_host", "listed"]
+
+_FEW: Final = 12
+"""Number of names that are listed one by one."""
+_NUMBERED: Final = re.compile(r"(.*?)(\d+)(\D*)")
 _MOST: Final = 1 << 20
 _NAME: Final = re.compile(r"(?:[^\s,\[\]]|\[[^\[\]]*\])+")
 _RANGES: Final = re.compile(r"\[([^\[\]]*)\]")
@@ -43,6 +49,35 @@ def is_same_host(one: str, other: str) -> bool:
     """Return whether two names are of one machine; a domain counts where both have one."""
     short = one.partition(".")[0], other.partition(".")[0]
     return short[0] == short[1] if "." not in one or "." not in other else one == other
+
+
+def listed(names: Sequence[str]) -> str:
+    """Return names as a text; of many, those that differ in their last number as ranges.
+
+    Args:
+        names: The names.
+    """
+    if len(names) <= _FEW:
+        return ", ".join(names)
+    numbers: dict[tuple[str, str, int], list[int]] = {}
+    others = []
+    for name in names:
+        match = _NUMBERED.fullmatch(name)
+        if match is None:
+            others.append(name)
+        else:
+            numbers.setdefault((match[1], match[3], len(match[2])), []).append(int(match[2]))
+    for (before, after, width), found in numbers.items():
+        ordered = sorted(set(found))
+        begins = [n for n, m in zip(ordered, [None, *ordered], strict=False) if n - 1 != m]
+        ends = [n for n, m in zip(ordered, [*ordered[1:], None], strict=True) if n + 1 != m]
+        spans = [
+            f"{a:0{width}}" if a == b else f"{a:0{width}}-{b:0{width}}"
+            for a, b in zip(begins, ends, strict=True)
+        ]
+        inside = ",".join(spans)
+        others.append(f"{before}{f'[{inside}]' if len(ordered) > 1 else inside}{after}")
+    return ", ".join(others)
 
 
 def _expanded(name: str) -> list[str]:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -12,8 +13,10 @@ from pyaclnn.health.report import charts
 from pyaclnn.health.report.aggregate import Aggregate
 from pyaclnn.health.report.codec import cleaned
 from pyaclnn.health.report.figures import figures_by_device
-from pyaclnn.health.report.fleet import fleet_of, fleet_verdict, only, unusual, usual
+from pyaclnn.health.report.fleet import fleet_of, fleet_verdict, only
+from pyaclnn.health.report.hosts import listed
 from pyaclnn.health.report.record import Status, check_of, host_name
+from pyaclnn.health.report.sections import unusual, usual, worst_first
 from pyaclnn.health.report.template import DASH, environment
 from pyaclnn.health.report.verdict import (
     CALM,
@@ -38,8 +41,8 @@ __all__ = ["as_html", "as_junit"]
 
 _MOST_IN_FULL: Final = 20
 """Number of machines shown with evidence and charts, those with different failures first."""
-_MOST_COLUMNS: Final = 12
-"""Number of checks in the table of machines, the gravest and commonest failures first."""
+_MOST_GROUPS: Final = 300
+"""Number of failures that are described, the gravest and commonest first."""
 
 
 def as_html(given: Sequence[Report] | Fleet) -> str:
@@ -71,7 +74,7 @@ def _template() -> Template:
         *(about, problems, tally, verdict, wrong_outputs),
         *(charts.dtype_class, charts.errors_chart, charts.histogram_charts, charts.timings_chart),
         *(figures_by_device, fleet_verdict, host_name),
-        *(by_category, devices_of, examined, gravest, host_facts, machines_of, shared),
+        *(by_category, check_of, devices_of, examined, host_facts, listed, shared),
     )
     names = {function.__name__: function for function in functions}
     return environment().get_template("page.html", globals={**names, "Status": Status})
@@ -104,17 +107,6 @@ def host_facts(report: Report) -> dict[str, object]:
     }
 
 
-def gravest(report: Report) -> dict[str, Status]:
-    """Return the status of each check, the gravest of its devices."""
-    results = sorted(report.results, key=lambda result: gravity(result.status), reverse=True)
-    return {check_of(result): result.status for result in results}
-
-
-def machines_of(fleet: Fleet) -> Iterable[tuple[str, Report]]:
-    """Return the names and reports of a fleet's machines."""
-    return zip(fleet.names, fleet.reports, strict=True)
-
-
 def shared(group: Group) -> CheckResult:
     """Return the result that stands for a group, without the evidence of a single machine."""
     first = group.results[0]
@@ -123,35 +115,64 @@ def shared(group: Group) -> CheckResult:
 
 def _fleet_context(fleet: Fleet) -> dict[str, Any]:
     """Return the findings of most machines, and those of each machine that differs from them."""
-    common = usual(fleet.reports)
+    different = unusual(fleet.reports)
+    places = {name: place for place, name in enumerate(fleet.names)}
     in_turn = zip_longest(*(group.hosts for group in fleet.groups))
-    names = [name for turn in in_turn for name in turn if name is not None]
-    full = set(list(dict.fromkeys([*names, *fleet.names]))[:_MOST_IN_FULL])
+    worst = [places[name] for turn in in_turn for name in turn if name is not None]
+    full = list(dict.fromkeys([*worst, *different]))[:_MOST_IN_FULL]
+    counts = Counter(result.status for report in fleet.reports for result in report.results)
     return {
         "fleet": fleet,
         "chips": ", ".join(dict.fromkeys(r.soc_name for r in fleet.reports if r.soc_name)),
-        "fleet_tally": tally(result for report in fleet.reports for result in report.results),
-        "columns": list(dict.fromkeys(shared(group).id for group in fleet.groups))[:_MOST_COLUMNS],
-        "aggregate": fleet.reports.aggregate[fleet.simulated],
-        "common": [result for _, result in common.values() if gravity(result.status) >= CALM],
-        "unusual": [
-            _Unusual.of(name, fleet, place, results, full=name in full)
-            for place, name in enumerate(fleet.names)
-            if (results := unusual(fleet.reports[place], common))
+        "fleet_tally": {status: counts[status] for status in Status if counts[status]},
+        "most_groups": _MOST_GROUPS,
+        "sections": [
+            (section, [_Row.of(fleet, n, different.get(n, [])) for n in section.machines])
+            for section in worst_first(fleet)
         ],
+        "aggregate": fleet.reports.aggregate[fleet.simulated],
+        "common": [one for one in usual(fleet.reports) if gravity(one.status) >= CALM],
+        "unusual": [_Unusual.of(fleet, place, different[place]) for place in sorted(full)],
     }
 
 
-class _Unusual(NamedTuple):
-    """A machine of a fleet that differs from most.
+class _Row(NamedTuple):
+    """A machine in the table of a fleet.
 
     Attributes:
         name: Its name.
         report: Its report.
-        results: The results that differ, with evidence only if the machine is shown in full.
+        wrong: The gravest problem of each check.
+        other: The checks without a problem that differ from those of most machines.
+    """
+
+    name: str
+    report: Report
+    wrong: list[CheckResult]
+    other: list[str]
+
+    @classmethod
+    def of(cls, fleet: Fleet, place: int, different: list[CheckResult]) -> _Row:
+        wrong = problems(different)
+        other = [check_of(one) for one in different if gravity(one.status) >= CALM]
+        first = {check_of(one): one for one in reversed(wrong)}
+        return cls(
+            fleet.names[place],
+            fleet.reports[place],
+            list(first.values())[::-1],
+            list(dict.fromkeys(other)),
+        )
+
+
+class _Unusual(NamedTuple):
+    """A machine of a fleet that differs from most, with all that is known of it.
+
+    Attributes:
+        name: Its name.
+        report: Its report.
+        results: The results that differ.
         calm: Those of them that are in order.
         aggregate: The comparisons of these results if some are wrong, otherwise None.
-        full: Whether the machine is shown in full.
     """
 
     name: str
@@ -159,24 +180,16 @@ class _Unusual(NamedTuple):
     results: list[CheckResult]
     calm: list[CheckResult]
     aggregate: Aggregate | None
-    full: bool
 
     @classmethod
-    def of(
-        cls, name: str, fleet: Fleet, place: int, results: list[CheckResult], *, full: bool
-    ) -> _Unusual:
-        if full:
-            ids = {result.id for result in results}
-            whole = cleaned(fleet.reports.whole(place))  # the small form lacks comparisons
-            results = [result for result in whole.results if result.id in ids]
-        else:
-            bare = {"evidence": (), "causes": (), "next_step": None, "numbers": ()}
-            results = [replace(result, **bare) for result in results]
+    def of(cls, fleet: Fleet, place: int, different: list[CheckResult]) -> _Unusual:
+        ids = {result.id for result in different}
+        whole = cleaned(fleet.reports.whole(place))  # the small form lacks comparisons
+        results = [result for result in whole.results if result.id in ids]
         numbers = [number for result in results for number in result.numbers]
         wrong = any(not number.passed for number in numbers)
         calm = [result for result in results if gravity(result.status) >= CALM]
-        report, aggregate = fleet.reports[place], Aggregate(numbers) if wrong else None
-        return cls(name, report, results, calm, aggregate, full)
+        return cls(fleet.names[place], whole, results, calm, Aggregate(numbers) if wrong else None)
 
 
 _ELEMENTS: Final = {
@@ -196,7 +209,11 @@ def as_junit(given: Sequence[Report] | Fleet) -> str:
         given: The reports of one or more machines.
     """
     one = only(given)
-    reports = fleet_of(given).reports if one is None else (cleaned(one),)
+    if one is None:
+        kept = fleet_of(given).reports
+        reports = [cleaned(kept.whole(place)) for place in range(len(kept))]
+    else:
+        reports = [cleaned(one)]
     names = {"about": about, "counts": _counts, "elements": _ELEMENTS, "verdict": verdict}
     template = environment().get_template("junit.xml", globals=names)
     every = [result for report in reports for result in report.results]

@@ -1,16 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
 """Store of the reports of a fleet, and the reader of their files.
 
-A whole fleet would fill the memory: of each report the comparisons that passed are only counted,
-and the rest of its text is kept compressed.
+A whole fleet would fill the memory: comparisons that passed are only counted, results without a
+problem are kept once for all machines that have them, and a report is read again from its file
+where the whole of it is needed.
 """
 
 from __future__ import annotations
 
+import functools
+import io
 import json
+import os
 import re
 import zlib
+from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal, overload
 
@@ -21,7 +27,15 @@ from pyaclnn.base.errors import text_of
 from pyaclnn.base.files import open_file
 from pyaclnn.health.report.aggregate import Aggregate
 from pyaclnn.health.report.codec import cleaned, json_text, read
-from pyaclnn.health.report.record import CheckResult, ExitStatus, Report, Status
+from pyaclnn.health.report.record import (
+    CheckResult,
+    ExitStatus,
+    Report,
+    Status,
+    check_of,
+    host_name,
+)
+from pyaclnn.health.report.verdict import CALM, gravity
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -36,22 +50,84 @@ _LARGEST_FLEET: Final = 1 << 30
 _FLEET_BEGINS: Final = re.compile(rb'\s*\{[^{}\[\]]{0,200}"kind"\s*:\s*"fleet"')
 
 
+_VARYING: Final = re.compile(r"0x[0-9a-fA-F]+|\d+")
+
+
+def _fingerprint(result: CheckResult, host: str) -> tuple[object, ...]:
+    """Return what is equal for the same finding on different machines.
+
+    It consists of the check, the status and the code of CANN; without a code, the summary without
+    numbers and the machine's name.
+
+    Args:
+        result: The finding.
+        host: The machine's name.
+    """
+    if result.code is not None:
+        return check_of(result), result.status, result.code
+    return check_of(result), result.status, _form(result.summary.replace(host, "HOST"))
+
+
+@functools.lru_cache(1 << 14)
+def _form(summary: str) -> str:
+    return _VARYING.sub("#", summary)
+
+
+@dataclass(frozen=True)
+class _Part:
+    """Place of a report in an ordinary file.
+
+    Attributes:
+        path: The file.
+        stamp: Its inode, size and time of change, when it was read.
+        begin: Where the report begins in it.
+        size: Number of bytes of the report.
+    """
+
+    path: str
+    stamp: tuple[int, int, int]
+    begin: int
+    size: int
+
+    def read(self) -> bytes:
+        """Return the report's text; raises ValueError if the file has changed."""
+        try:
+            with open_file(self.path, "a report", most=_LARGEST_FLEET) as file:
+                same = _stamp(file.fileno()) == self.stamp
+                file.seek(self.begin)
+                data = file.read(self.size) if same else b""
+        except OSError as error:
+            raise ValueError(f"'{self.path}' cannot be read again: {error.strerror}.") from None
+        if not data:
+            raise ValueError(f"'{self.path}' has changed since it was read; merge again.")
+        return data
+
+
+def _stamp(descriptor: int) -> tuple[int, int, int]:
+    status = os.fstat(descriptor)
+    return status.st_ino, status.st_size, status.st_mtime_ns
+
+
 class Reports(Sequence[Report]):
     """Reports of many machines.
 
-    As a sequence these are the reports with harmless texts, and of their comparisons those that
-    failed.
+    As a sequence these are the reports with harmless texts; of their comparisons those that failed,
+    and instead of a result without a problem the first of its kind, without its comparisons.
 
     Attributes:
         aggregate: The comparisons of all machines, by whether they were simulated.
+        commonest: By whether it was simulated and the check, how often each finding occurs.
     """
 
     def __init__(self, reports: Iterable[Report] = ()) -> None:
         """Begin with some reports."""
         self.aggregate = {False: Aggregate(), True: Aggregate()}
+        self.commonest: dict[tuple[bool, str], Counter[tuple[object, ...]]] = {}
         self._small: list[Report] = []
-        self._packed: dict[int, bytes] = {}
-        self._seen: set[bytes] = set()
+        self._whole: list[_Part | bytes] = []
+        self._seen: set[int] = set()
+        self._alike: dict[tuple[object, ...], CheckResult] = {}
+        self._kinds: dict[int, tuple[object, ...]] = {}
         for report in reports:
             self.add(report)
 
@@ -67,38 +143,68 @@ class Reports(Sequence[Report]):
     def __getitem__(self, place: int | slice) -> Report | list[Report]:
         return self._small[place]
 
-    def add(self, report: Report, *, once: bool = False) -> None:
+    def add(self, report: Report, part: _Part | None = None, *, once: bool = False) -> None:
         """Add a report.
 
         Args:
             report: The report.
+            part: Where it can be read again; otherwise its text is kept, compressed.
             once: Whether an equal one counts as the same.
         """
-        packed = zlib.compress(json_text(report).encode(), 1)
-        if once and packed in self._seen:
-            return
-        self._seen.add(packed)
-        self._packed[len(self)] = packed
+        if once:
+            of_all = report.started, report.seconds, report.exit_status, report.results
+            equal = hash((tuple(sorted(report.host.items())), *of_all))
+            if equal in self._seen:
+                return
+            self._seen.add(equal)
+        self._whole.append(part or zlib.compress(json_text(report).encode(), 1))
+        host, simulated = host_name(report), report.simulated
         results = []
         for result in report.results:
             if result.numbers:
-                self.aggregate[report.simulated].add(result.numbers)
+                self.aggregate[simulated].add(result.numbers)
+            found = _fingerprint(result, host)
+            counts = self.commonest.get((simulated, check := check_of(result)))
+            if counts is None:
+                counts = self.commonest[simulated, check] = Counter()
+            counts[found] += 1
+            calm = gravity(result.status) >= CALM and not result.figures
+            kind = simulated, result.id, found
+            kept = self._alike.get(kind) if calm else None
+            if kept is None:
                 failed = tuple(number for number in result.numbers if not number.passed)
-                result = replace(result, numbers=failed)  # noqa: PLW2901  # the smaller form of it
-            results.append(result)
-        self._small.append(cleaned(replace(report, results=tuple(results))))
+                kept = cleaned(replace(result, numbers=failed))
+                if calm:
+                    self._alike[kind] = kept
+                    self._kinds[id(kept)] = found
+            results.append(kept)
+        self._small.append(replace(cleaned(replace(report, results=())), results=tuple(results)))
+
+    def kind(self, place: int, result: CheckResult) -> tuple[object, ...]:
+        """Return what is equal for the same finding on different machines.
+
+        Args:
+            place: The machine's place in the sequence.
+            result: One of its results.
+        """
+        # One that machines share may contain the name of the first.
+        return self._kinds.get(id(result)) or _fingerprint(result, host_name(self[place]))
 
     def texts(self) -> Iterator[str]:
         """Yield the JSON text of each report as it was added, on one line."""
-        return (zlib.decompress(packed).decode() for packed in self._packed.values())
+        return map(json_text, map(self.whole, range(len(self))))
 
     def whole(self, place: int) -> Report:
         """Return a report as it was added.
 
         Args:
             place: Its place in the sequence.
+
+        Raises:
+            ValueError: Its file has changed.
         """
-        return read(Report, zlib.decompress(self._packed[place]))
+        kept = self._whole[place]
+        return read(Report, kept.read() if isinstance(kept, _Part) else zlib.decompress(kept))
 
 
 def unread(path: str, reason: str) -> Report:
@@ -152,35 +258,48 @@ class _Kind(Struct):
     kind: object = None
 
 
-def read_reports(path: str) -> Iterator[Report]:
+def read_reports(path: str) -> Iterator[tuple[Report, _Part | None]]:
     """Read the reports in a file that ``--json`` wrote, of one machine or of a fleet, one by one.
 
     Args:
         path: The file.
 
     Yields:
-        Each report.
+        Each report, and where it can be read again if the file is an ordinary one.
 
     Raises:
         ValueError: It cannot be read, or holds no report; the message names the file.
     """
     try:
-        data = _content(path)
-        several = read(_Kind, data).kind is not None
-        for part in read(_FleetFile, data).reports if several else [data]:
-            yield read(Report, part)
+        data, stamp = _content(path)
+        try:
+            alone = read(Report, data)
+        except ValueError:
+            if read(_Kind, data).kind is None:
+                raise
+        else:
+            yield alone, stamp and _Part(path, stamp, 0, len(data))
+            return
+        begin = 0
+        for text in map(bytes, read(_FleetFile, data).reports):
+            begin = data.index(text, begin)
+            yield read(Report, text), stamp and _Part(path, stamp, begin, len(text))
+            begin += len(text)
     except OSError as error:
         raise ValueError(f"'{path}' cannot be read: {error.strerror or error}.") from None
     except ValueError as error:
         raise ValueError(f"'{path}' is not a report of pyaclnn doctor: {text_of(error)}.") from None
 
 
-def _content(path: str) -> bytes:
+def _content(path: str) -> tuple[bytes, tuple[int, int, int] | None]:
+    """Return a file's content in UTF-8, and its stamp if it is an ordinary file of this."""
     with open_file(path, "a report", most=_LARGEST_FLEET, streams=True) as file:
+        ordinary = isinstance(file.raw, io.FileIO)
+        stamp = _stamp(file.fileno()) if ordinary else None
         data, largest = file.read(_LARGEST + 1), _LARGEST
         if len(data) > largest and _FLEET_BEGINS.match(data):
             data, largest = data + file.read(_LARGEST_FLEET - len(data) + 1), _LARGEST_FLEET
     if len(data) > largest:
         raise ValueError(f"it is larger than {largest >> 20} MiB")
     encoding = json.detect_encoding(data)
-    return data if encoding == "utf-8" else data.decode(encoding).encode()
+    return (data, stamp) if encoding == "utf-8" else (data.decode(encoding).encode(), None)

@@ -15,7 +15,9 @@ from rich.text import Text
 
 from pyaclnn.health.report.codec import cleaned
 from pyaclnn.health.report.fleet import fleet_of, fleet_verdict, only
+from pyaclnn.health.report.hosts import listed
 from pyaclnn.health.report.record import Status, check_of, host_name
+from pyaclnn.health.report.sections import worst_first
 from pyaclnn.health.report.tables import figures_table, grid, numbers_table, section
 from pyaclnn.health.report.verdict import (
     BROKEN,
@@ -70,7 +72,9 @@ _WIDEST: Final = 1000
 _MOST_BRIEF: Final = 2
 """Number of problems in a brief report."""
 _MOST_MACHINES: Final = 40
-"""Number of machines above which healthy ones are only counted."""
+"""Number of machines above which healthy ones are only counted, and of those in the table."""
+_MOST_BRIEF_MACHINES: Final = 10
+"""Number of these machines in a brief report."""
 _MOST_OUTLIERS: Final = 20
 """Number of outliers of a fleet that are printed, the worst first."""
 _MOST_LINES: Final = 12
@@ -183,7 +187,7 @@ def _fleet(fleet: Fleet) -> Iterable[RenderableType]:
 
 def _places(group: Failures, fleet: Fleet) -> str:
     where = ", on the simulated NPU" if group.simulated else ""
-    return f"{len(group.hosts)} of {len(fleet.reports)} machines{where}: {', '.join(group.hosts)}"
+    return f"{len(group.hosts)} of {len(fleet.reports)} machines{where}: {listed(group.hosts)}"
 
 
 def _outliers(fleet: Fleet) -> Iterable[RenderableType]:
@@ -201,22 +205,28 @@ def _outliers(fleet: Fleet) -> Iterable[RenderableType]:
         yield Text(f"{more} more in the JSON report", style="dim")
 
 
-def _table(fleet: Fleet, *, no_wrap: bool = False) -> RenderableType:
-    table = grid("machine", "examined", "verdict", "exit", no_wrap=no_wrap)
-    machines = list(zip(fleet.names, fleet.reports, strict=True))
-    shown = machines
-    if len(machines) > _MOST_MACHINES:
-        shown = [(name, report) for name, report in machines if report.exit_status]
-    for name, report in shown:
+def _table(fleet: Fleet, *, brief: bool = False) -> RenderableType:
+    """Return a table of machines, the worst first; of many those on which all is well counted."""
+    table = grid("machine", "examined", "verdict", "exit", no_wrap=brief)
+    names, reports = fleet.names, fleet.reports
+    places = [place for section in worst_first(fleet) for place in section.machines]
+    wrong = [place for place in places if reports[place].exit_status]
+    few = len(places) <= _MOST_MACHINES
+    shown = places if few else wrong[: _MOST_BRIEF_MACHINES if brief else _MOST_MACHINES]
+    for place in shown:
+        report = reports[place]
         table.add_row(
-            Text(name, style="bold"),
+            Text(names[place], style="bold"),
             Text(about(report)),
             Text(verdict(report).headline),
             str(report.exit_status),
         )
-    fine = len(machines) - len(shown)
-    rest = [Text(f"and {fine} machines on which all is well", style="dim")] if fine else []
-    return Padding(Group(table, *rest), (1, 0, 0, 0))
+    fine = 0 if few else len(places) - len(wrong)
+    more = 0 if few else len(wrong) - len(shown)
+    rest = [f"and {more} machines more that are not in order; --html lists them"] if more else []
+    rest += [f"and {fine} machines on which all is well"] if fine else []
+    lines = (Text(line, style="dim") for line in rest)
+    return Padding(Group(table, *lines), (1, 0, 0, 0))
 
 
 def _brief(given: Sequence[Report] | Fleet, detail: Detail) -> Iterable[RenderableType]:
@@ -224,7 +234,7 @@ def _brief(given: Sequence[Report] | Fleet, detail: Detail) -> Iterable[Renderab
     wrong: list[tuple[CheckResult, str | None]]
     if one is None:
         fleet = fleet_of(given)
-        found, rest = fleet_verdict(fleet), _table(fleet, no_wrap=True)
+        found, rest = fleet_verdict(fleet), _table(fleet, brief=True)
         wrong = [(group.results[0], _places(group, fleet)) for group in fleet.groups]
     else:
         report = cleaned(one)

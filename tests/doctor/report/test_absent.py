@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pyaclnn.health.report.fleet import fleet_verdict, gather
-from pyaclnn.health.report.hosts import expected_hosts, is_same_host
+from pyaclnn.health.report.hosts import expected_hosts, is_same_host, listed
 from pyaclnn.health.report.record import Exit, host_name
 from tests.doctor import report_samples as samples
 from tests.product.commands import run
@@ -71,6 +71,15 @@ def test_a_machine_that_is_expected_and_absent_is_named(tmp_path: Path) -> None:
     assert fleet.exit_status == Exit.INCONCLUSIVE
     assert "node07" in fleet.to_text()
     assert fleet_verdict(fleet).tone == "unclear"
+
+
+MANY = [f"node{n:03}" for n in (*range(1, 15), 17)]
+
+
+def test_many_names_are_listed_as_the_ranges_that_expect_takes() -> None:
+    assert listed(MANY) == "node[001-014,017]"
+    assert expected_hosts(listed([*MANY, "head"]).replace(", ", ",")) == ["head", *MANY]
+    assert listed(["b", "a2", "a1"]) == "b, a2, a1"
 
 
 LISTS = [

@@ -123,3 +123,13 @@ def test_a_machine_more_takes_less_than_the_text_of_its_report() -> None:
     taken = tracemalloc.get_traced_memory()[0]
     tracemalloc.stop()
     assert 0 < taken < sum(map(len, texts[1:]))
+
+
+def test_a_file_that_changed_since_it_was_read_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "a.json"
+    path.write_text(samples.HEALTHY.to_text())
+    reports = gather([str(path)]).reports
+    assert reports.whole(0) == samples.HEALTHY
+    path.write_text(samples.BROKEN.to_text())
+    with pytest.raises(ValueError, match=r"a\.json' has changed"):
+        reports.whole(0)

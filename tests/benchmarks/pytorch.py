@@ -10,7 +10,7 @@ from .measure import Comparison, take_turns
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-__all__ = ["compare"]
+__all__ = ["compare", "step"]
 
 WIDTHS = {32: 4.0, 256: 2.5}
 """The width of a network -> the target of a training step."""
@@ -26,14 +26,15 @@ def compare(turns: int) -> Iterator[Comparison]:
     import torch_npu  # noqa: F401, PLC0415  # as above
 
     for width, target in WIDTHS.items():
-        ways = {place: _step(torch, width, place) for place in ("npu", "cpu")}
+        ways = {place: step(torch, width, place) for place in ("npu", "cpu")}
         timings = take_turns(ways, turns)
         case = f"training step, width {width}"
         yield Comparison(case, "npu", timings["npu"], "cpu", timings["cpu"], target)
     yield from _norms(torch, turns)
 
 
-def _step(torch: Any, width: int, place: str) -> Callable[[], object]:
+def step(torch: Any, width: int, place: str) -> Callable[[], object]:
+    """Return what trains a network of two layers for a step."""
     torch.manual_seed(1)
     layers = [torch.nn.Linear(width, width), torch.nn.LayerNorm(width), torch.nn.GELU()]
     network = torch.nn.Sequential(*layers, torch.nn.Linear(width, width)).to(place)

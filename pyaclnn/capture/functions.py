@@ -36,7 +36,7 @@ __all__ = ["Recorded", "recorded", "roles"]
 _ROLES: Final = Path(__file__).with_name("roles.tsv")
 _HOOKS: Final = (
     *("", "phase-1", "phase-2", "create-tensor", "create-list", "destroy", "repeatable"),
-    *("address", "copy", "collective", "synchronize", "drain", "graph-begin", "graph-end"),
+    *("address", "copy", "collective", "synchronize", "drain", "reset", "graph-begin", "graph-end"),
     "message",
 )
 """The hooks of the recorder, in the order of ``enum capture_hook``."""

@@ -144,7 +144,7 @@ class _Replay:
             self._after(call)
         if "graph-begin" in role or "graph-end" in role:
             self._graphs = max(0, self._graphs + (1 if "graph-begin" in role else -1))
-        if "synchronize" in role or "drain" in role:
+        if role & {"synchronize", "drain", "reset"}:
             self._kept.clear()
 
     def _note(self, divergence: Divergence | None) -> None:

@@ -7,9 +7,9 @@
 
 #include "operands.h"
 
-enum { MOST_PENDING = 256, TO_HOST = 2, TO_DEVICE = 1 };
+enum { MOST_PENDING = 4096, TO_HOST = 2, TO_DEVICE = 1, ALIGNMENT = 64 };
 enum phase { BEFORE, AFTER, HOST };
-static const size_t MOST_BYTES = 64 << 20;
+static const size_t MOST_BYTES = 64 << 20, ROOM = 16 << 20;
 
 /* A copy on its way. */
 struct pending {
@@ -18,13 +18,17 @@ struct pending {
     void *context;
     struct capture_operand of;
     enum phase phase;
-    bool full;
-    uint8_t data[];
+    bool full, pinned;
+    uint8_t *data;
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct pending *first, **last = &first;
 static size_t pending_count, pending_bytes;
+/* Memory of the host that a device writes without a wait; copies to other memory would change when
+ * the work of the program runs. */
+static uint8_t *room;
+static size_t room_used, room_users;
 static uint32_t graphs; /* being captured: a copy would become a part of them */
 
 static int call_real(const char *name, uint64_t a, uint64_t b, uint64_t c, uint64_t d, uint64_t e,
@@ -103,22 +107,54 @@ static void write_contents(uint64_t call, const struct capture_operand *of, enum
     capture_write(&record, NULL, 0, false);
 }
 
+/* Take memory for a copy, which the program can ask for only while it has a device. */
+static void give_room(struct pending *to)
+{
+    pthread_mutex_lock(&lock);
+    if (room == NULL && call_real("aclrtMallocHost", number_of(&room), ROOM, 0, 0, 0, 0) != 0) {
+        room = NULL;
+    }
+    to->pinned = room != NULL && to->size <= ROOM - room_used;
+    if (to->pinned) {
+        to->data = room + room_used;
+        room_used += (to->size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+        room_users++;
+    }
+    pthread_mutex_unlock(&lock);
+    if (!to->pinned) {
+        to->data = malloc(to->size);
+    }
+}
+
+static void forget(struct pending *copy)
+{
+    if (copy->pinned) {
+        pthread_mutex_lock(&lock);
+        room_used = --room_users == 0 ? 0 : room_used;
+        pthread_mutex_unlock(&lock);
+    } else {
+        free(copy->data);
+    }
+    free(copy);
+}
+
 static void copy_tensor(const struct capture_operand *of, uint64_t call, uint64_t stream, enum phase phase,
                         bool full)
 {
     const uint64_t size = span(&of->tensor);
-    struct pending *made = size == 0 || size > MOST_BYTES ? NULL : malloc(sizeof *made + size);
+    struct pending *made = size == 0 || size > MOST_BYTES ? NULL : malloc(sizeof *made);
     if (made == NULL) {
         return;
     }
     *made = (struct pending){.call = call, .stream = stream, .size = size, .of = *of};
     made->phase = phase;
     made->full = full;
+    give_room(made);
     call_real("aclrtGetCurrentContext", number_of(&made->context), 0, 0, 0, 0, 0);
     const uint8_t *from = of->tensor.data + of->tensor.offset * of->tensor.element_size;
-    if (call_real("aclrtMemcpyAsync", number_of(made->data), size, number_of(from), size, TO_HOST,
-                  stream) != 0) {
-        free(made);
+    if (made->data == NULL || call_real("aclrtMemcpyAsync", number_of(made->data), size, number_of(from),
+                                        size, TO_HOST, stream) != 0) {
+        forget(made);
         return;
     }
     pthread_mutex_lock(&lock);
@@ -164,7 +200,7 @@ static void finish(struct pending *copies, bool failed)
             write_contents(one->call, &one->of, one->phase, one->data, bytes, one->full || failed);
         }
         copies = one->next;
-        free(one);
+        forget(one);
     }
 }
 
@@ -198,6 +234,18 @@ static void drain_all(void)
     drain(take(true, 0));
 }
 
+/* The program gives its device back, and with it all that it has of it. */
+static void free_room(void)
+{
+    drain_all();
+    pthread_mutex_lock(&lock);
+    if (room != NULL && room_users == 0) {
+        call_real("aclrtFreeHost", number_of(room), 0, 0, 0, 0, 0);
+        room = NULL;
+    }
+    pthread_mutex_unlock(&lock);
+}
+
 /* End the trace: what is pending is waited for. */
 void capture_end(void)
 {
@@ -225,7 +273,7 @@ static void copy_operands(uint64_t call, const struct capture_operands *of, uint
             copy_tensor(operand, call, stream, phase, in_full(of->function));
         }
     }
-    if (pending_count > MOST_PENDING || pending_bytes > MOST_BYTES) {
+    if (pending_count > MOST_PENDING || pending_bytes > ROOM / 2) {
         drain_all();
     }
 }
@@ -255,6 +303,9 @@ void capture_before(const struct capture_function *function, uint64_t call,
         break;
     case CAPTURE_DRAIN:
         drain_all();
+        break;
+    case CAPTURE_RESET:
+        free_room();
         break;
     default:
         break;

@@ -100,7 +100,7 @@ def show(given: Sequence[Report] | Fleet, console: Console, detail: Detail = Det
         console: The destination.
         detail: The amount.
     """
-    emit(_parts(given) if detail is Detail.FULL else _brief(given, detail), console)
+    emit(_parts(given) if detail is Detail.FULL else _brief(given, detail, console), console)
 
 
 def as_text(given: Sequence[Report] | Fleet) -> str:
@@ -112,23 +112,24 @@ def as_text(given: Sequence[Report] | Fleet) -> str:
     return _plain(_parts(given))
 
 
-def open_console(*, error: bool = False) -> Console:
+def open_console(*, error: bool = False, plain: int = _PLAIN_WIDTH) -> Console:
     """Return a console; one that is no terminal has the width of COLUMNS, or a fixed one.
 
     Args:
         error: Whether it is standard error.
+        plain: The fixed width.
     """
     console = Console(stderr=error, highlight=False)
     if console.is_terminal:
         return console
-    return Console(stderr=error, highlight=False, width=_plain_width())
+    return Console(stderr=error, highlight=False, width=_plain_width(plain))
 
 
-def _plain_width() -> int:
+def _plain_width(fixed: int) -> int:
     """Return the width of what is no terminal: COLUMNS, if it is set to a usable number."""
     text = os.environ.get("COLUMNS", "")
     usable = text.isascii() and text.isdigit() and len(text) <= len(str(_WIDEST))
-    return min(max(int(text), _NARROWEST), _WIDEST) if usable else _PLAIN_WIDTH
+    return min(max(int(text), _NARROWEST), _WIDEST) if usable else fixed
 
 
 def emit(parts: Iterable[RenderableType], console: Console) -> None:
@@ -205,9 +206,9 @@ def _outliers(fleet: Fleet) -> Iterable[RenderableType]:
         yield Text(f"{more} more in the JSON report", style="dim")
 
 
-def _table(fleet: Fleet, *, brief: bool = False) -> RenderableType:
+def _table(fleet: Fleet, *, brief: bool = False, cut: bool = False) -> RenderableType:
     """Return a table of machines, the worst first; of many those on which all is well counted."""
-    table = grid("machine", "examined", "verdict", "exit", no_wrap=brief)
+    table = grid("machine", "examined", "verdict", "exit", no_wrap=cut)
     names, reports = fleet.names, fleet.reports
     places = [place for section in worst_first(fleet) for place in section.machines]
     wrong = [place for place in places if reports[place].exit_status]
@@ -229,25 +230,28 @@ def _table(fleet: Fleet, *, brief: bool = False) -> RenderableType:
     return Padding(Group(table, *lines), (1, 0, 0, 0))
 
 
-def _brief(given: Sequence[Report] | Fleet, detail: Detail) -> Iterable[RenderableType]:
+def _brief(
+    given: Sequence[Report] | Fleet, detail: Detail, console: Console
+) -> Iterable[RenderableType]:
+    cut = console.is_terminal  # what goes to a file or a pipe is read without another look
     one = only(given)
     wrong: list[tuple[CheckResult, str | None]]
     if one is None:
         fleet = fleet_of(given)
-        found, rest = fleet_verdict(fleet), _table(fleet, brief=True)
+        found, rest = fleet_verdict(fleet), _table(fleet, brief=True, cut=cut)
         wrong = [(group.results[0], _places(group, fleet)) for group in fleet.groups]
     else:
         report = cleaned(one)
         found, rest = verdict(report), _facts(report)
         wrong = [(result, None) for result in _distinct(report.results)]
         if report.simulated:
-            yield _one_line(Text("SIMULATED NPU - not a chip", style="bold yellow"))
-    yield _verdict(found, brief=True)
+            yield Text("SIMULATED NPU - not a chip", style="bold yellow")
+    yield _verdict(found, cut=cut)
     if detail is Detail.QUIET or (found.tone == NOTHING and one is not None):
         return
     yield rest
     for result, places in wrong[:_MOST_BRIEF]:
-        yield from _in_short(result, places)
+        yield from _in_short(result, places, cut=cut)
     more = len(wrong) - _MOST_BRIEF
     others = f"{more} more problem{'s' * (more > 1)}; " if more > 0 else ""
     yield Text(f"{others}-v tells everything", style="dim")
@@ -261,13 +265,8 @@ def _distinct(results: Iterable[CheckResult]) -> list[CheckResult]:
     return list(kinds.values())
 
 
-def _one_line(line: Text) -> Text:
-    line.no_wrap, line.overflow = True, "ellipsis"
-    return line
-
-
-def _in_short(result: CheckResult, places: str | None) -> Iterable[RenderableType]:
-    """Yield a problem on seven lines."""
+def _in_short(result: CheckResult, places: str | None, *, cut: bool) -> Iterable[RenderableType]:
+    """Yield a problem on seven lines, cut at the width if they are to be."""
     yield _heading(result)
     summary = result.summary.partition("\n")[0]
     shown = [Text(summary), *([Text(places, style="bold")] if places else [])]
@@ -277,7 +276,8 @@ def _in_short(result: CheckResult, places: str | None) -> Iterable[RenderableTyp
     ]
     shown += [Text(f"likely cause: {result.causes[0]}")] if result.causes else []
     for line in shown:
-        yield Padding(_one_line(line), (0, 0, 0, 2))
+        line.no_wrap, line.overflow = cut, "ellipsis" if cut else "fold"
+        yield Padding(line, (0, 0, 0, 2))
     if result.next_step:
         step = Text.assemble(("next: ", "bold"), (result.next_step, "bold cyan"))
         yield Padding(step, (0, 0, 0, 2))
@@ -288,13 +288,14 @@ def _banner() -> RenderableType:
     return Panel(Text(words, justify="center"), style="bold yellow", padding=(0, 1))
 
 
-def _verdict(found: Verdict, *, brief: bool = False) -> RenderableType:
+def _verdict(found: Verdict, *, cut: bool = False) -> RenderableType:
     colour = {GOOD: "bold green", BROKEN: "bold red"}.get(found.tone, "bold yellow")
-    headline = Text(found.headline, style=colour)
-    lines = [_one_line(headline) if brief else headline]
+    lines = [Text(found.headline, style=colour)]
     if found.detail:
-        detail = Text(found.detail)
-        lines.append(_one_line(detail) if brief and found.tone != NOTHING else detail)
+        lines.append(Text(found.detail))
+    if cut and found.tone != NOTHING:
+        for line in lines:
+            line.no_wrap, line.overflow = True, "ellipsis"
     if found.next_step:
         lines.append(Text.assemble(("Next: ", "bold"), found.next_step))
     return Group(*lines)

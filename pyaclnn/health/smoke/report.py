@@ -7,12 +7,15 @@ import json
 import math
 from typing import TYPE_CHECKING
 
-from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from pyaclnn.health.report.text import open_console
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from rich.console import Console
 
     from pyaclnn.cann.library import Backend
     from pyaclnn.health.report.record import Number
@@ -61,9 +64,7 @@ def as_text(
         outcomes: The outcomes, in order.
         every_output: Whether each output has a line, instead of each operator.
     """
-    console = Console()
-    if not console.is_terminal:
-        console = Console(width=_PLAIN_WIDTH)
+    console = open_console(plain=_PLAIN_WIDTH)
     _print_backend(console, backend, soc_name)
     if outcomes:
         console.print(_outputs(outcomes) if every_output else _operators(outcomes))

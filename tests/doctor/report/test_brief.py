@@ -34,15 +34,19 @@ TALKATIVE = report(
 )
 
 
-def printed(*reports: Report, detail: Detail = Detail.BRIEF) -> list[str]:
+def printed(*reports: Report, detail: Detail = Detail.BRIEF, terminal: bool = False) -> list[str]:
     paper = io.StringIO()
-    show(reports, Console(file=paper, width=110), detail)
+    show(
+        reports,
+        Console(file=paper, width=110, force_terminal=terminal, color_system=None),
+        detail,
+    )
     return paper.getvalue().splitlines()
 
 
 @pytest.mark.parametrize("given", [*samples.ALL.values(), TALKATIVE])
 def test_a_machine_is_told_on_25_lines(given: Report) -> None:
-    lines = printed(given)
+    lines = printed(given, terminal=True)
     assert len(lines) <= 25
     assert max(map(len, lines)) <= 110
     headline = verdict(given).headline[:9]
@@ -51,7 +55,12 @@ def test_a_machine_is_told_on_25_lines(given: Report) -> None:
 
 def test_a_fleet_of_two_is_told_on_25_lines() -> None:
     other = replace(TALKATIVE, host={"name": "other"})
-    assert len(printed(TALKATIVE, other)) <= 25
+    assert len(printed(TALKATIVE, other, terminal=True)) <= 25
+
+
+def test_the_reason_is_whole_in_a_pipe() -> None:
+    for given in (printed(TALKATIVE), printed(TALKATIVE, detail=Detail.QUIET)):
+        assert WORDS.strip() in " ".join(line.strip() for line in given)
 
 
 def test_the_same_failure_on_two_devices_is_told_once() -> None:

@@ -59,7 +59,7 @@ def test_what_is_told_to_refuse_does_so_by_its_name(monkeypatch: pytest.MonkeyPa
     monkeypatch.setenv(VARIABLE, release)
     found = listed(release, "--state", "refuses")
     assert {state for _, _, state in found} == {REFUSES}
-    assert ("aclrtSetMemcpyDesc", "libascendcl.so", REFUSES) in found
+    assert ("aclmdlExecute", "libascendcl.so", REFUSES) in found
     asked = "".join(f"{name} {library}\n" for name, library, _ in found)
     done = subprocess.run(
         [sys.executable, "-c", CALL], input=asked, capture_output=True, text=True, check=True

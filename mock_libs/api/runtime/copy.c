@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Copies. The direction follows from the addresses, as in CANN; `kind` is only checked. */
+#include <string.h>
+
 #include "address_query.h"
 #include "address_space.h"
 #include "capture.h"
@@ -208,6 +210,70 @@ aclError aclrtMemcpy2dAsync(void *dst, size_t dpitch, const void *src, size_t sp
 {
     const struct copy copy = {dst, src, width, height, dpitch, spitch};
     return rectangle_async(&copy, kind, stream);
+}
+
+/* ---- addresses that are in memory, and are read when the call is made --------------------------- */
+
+struct description {
+    char mark[8];
+    struct copy copy;
+    aclrtMemcpyKind kind;
+};
+
+static const char MARK[8] = "copy";
+
+aclError aclrtGetMemcpyDescSize(aclrtMemcpyKind kind, size_t *descSize)
+{
+    *descSize = sizeof(struct description);
+    return check_kind(kind);
+}
+
+aclError aclrtSetMemcpyDesc(void *desc, aclrtMemcpyKind kind, void *srcAddr, void *dstAddr,
+                            size_t count, void *config)
+{
+    struct description *alias = mock_live_alias(desc, sizeof *alias);
+    if (config != NULL || alias == NULL) {
+        return mock_fail(config != NULL ? ACL_ERROR_INVALID_PARAM : ACL_ERROR_RT_PARAM_INVALID,
+                         "config must be NULL, and desc (%p) %zu bytes of live memory", desc,
+                         sizeof *alias);
+    }
+    *alias = (struct description){"", {dstAddr, srcAddr, count, 1, count, count}, kind};
+    memcpy(alias->mark, MARK, sizeof MARK);
+    return ACL_SUCCESS;
+}
+
+aclError aclrtMemcpyAsyncWithDesc(void *desc, aclrtMemcpyKind kind, aclrtStream stream)
+{
+    const struct description *alias = mock_live_alias(desc, sizeof *alias);
+    if (alias == NULL || memcmp(alias->mark, MARK, sizeof MARK) != 0 || alias->kind != kind) {
+        return mock_fail(ACL_ERROR_RT_PARAM_INVALID,
+                         "%p must hold what aclrtSetMemcpyDesc wrote for kind %d", desc, (int)kind);
+    }
+    return plain_async(alias->copy.destination, alias->copy.width, alias->copy.source,
+                       alias->copy.width, kind, stream);
+}
+
+static uint8_t *address_in(const void *at)
+{
+    uint8_t *const *alias =
+        at == NULL ? NULL : mock_live_alias((void *)(uintptr_t)at, sizeof *alias);
+    return alias == NULL ? NULL : *alias;
+}
+
+aclError aclrtMemcpyAsyncWithOffset(void **dst, size_t destMax, size_t dstDataOffset,
+                                    const void **src, size_t count, size_t srcDataOffset,
+                                    aclrtMemcpyKind kind, aclrtStream stream)
+{
+    uint8_t *destination = address_in(dst);
+    const uint8_t *source = address_in(src);
+    if (destination == NULL || source == NULL || dstDataOffset > destMax) {
+        return mock_fail(ACL_ERROR_RT_PARAM_INVALID,
+                         "dst and src must point to addresses, and dstDataOffset (%zu) lie in "
+                         "destMax (%zu)",
+                         dstDataOffset, destMax);
+    }
+    return plain_async(destination + dstDataOffset, destMax - dstDataOffset,
+                       source + srcDataOffset, count, kind, stream);
 }
 
 /* ---- many by one call -------------------------------------------------------------------------- */

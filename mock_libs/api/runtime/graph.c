@@ -6,28 +6,16 @@
 #include <string.h>
 
 #include "error_message.h"
+#include "named_callback.h"
 #include "replay.h"
 #include "stream_wait.h"
 #include "timeout.h"
 #include "violation.h"
 
-/* The graph behind a handle, or NULL with the code in *status. */
-static struct graph *find(aclmdlRI handle, bool destroying, aclError *status)
-{
-    struct graph *graph = mock_handle_get(handle, MOCK_GRAPH);
-    *status = ACL_SUCCESS;
-    if (graph == NULL) {
-        mock_violate_handle(handle, MOCK_GRAPH, destroying);
-        *status = mock_fail(ACL_ERROR_RT_INVALID_HANDLE,
-                            "%p is no live graph: it was destroyed, or never was one", handle);
-    }
-    return graph;
-}
-
-/* The same, with its capture over. */
+/* The graph behind a handle with its capture over, or NULL with the code in *status. */
 static struct graph *find_ready(aclmdlRI handle, bool destroying, aclError *status)
 {
-    struct graph *graph = find(handle, destroying, status);
+    struct graph *graph = mock_graph_find(handle, destroying, status);
     if (graph != NULL && graph->capturing) {
         mock_violate_object(MOCK_GRAPH_UNFINISHED, MOCK_GRAPH, handle, "its capture has not ended");
         *status = mock_fail(ACL_ERROR_RT_MODEL_CAPTURED,
@@ -87,6 +75,13 @@ aclError aclmdlRIExecute(aclmdlRI modelRI, int32_t timeout)
     return execute(modelRI, limit);
 }
 
+static int call_at_end(mock_callback function, void *data, const void *none)
+{
+    (void)none;
+    ((aclrtCallback)function)(data);
+    return 0;
+}
+
 aclError aclmdlRIDestroy(aclmdlRI model)
 {
     aclError status;
@@ -101,6 +96,7 @@ aclError aclmdlRIDestroy(aclmdlRI model)
                          "the graph is running; synchronize with its stream before destroying it");
     }
     mock_graph_destroy(graph);
+    mock_callbacks_call(MOCK_ON_GRAPH_END, (uintptr_t)model, call_at_end, NULL);
     return ACL_SUCCESS;
 }
 
@@ -109,7 +105,7 @@ aclError aclmdlRIDestroy(aclmdlRI model)
 aclError aclmdlRIGetId(aclmdlRI model, uint32_t *id)
 {
     aclError status;
-    const struct graph *graph = find(model, false, &status);
+    const struct graph *graph = mock_graph_find(model, false, &status);
     if (graph != NULL) {
         *id = graph->id;
     }
@@ -119,7 +115,7 @@ aclError aclmdlRIGetId(aclmdlRI model, uint32_t *id)
 aclError aclmdlRISetName(aclmdlRI model, const char *name)
 {
     aclError status;
-    struct graph *graph = find(model, false, &status);
+    struct graph *graph = mock_graph_find(model, false, &status);
     if (graph != NULL && strlen(name) >= sizeof graph->name) {
         return mock_fail(ACL_ERROR_RT_PARAM_INVALID,
                          "aclmdlRISetName: the name has %zu bytes; the simulated NPU keeps %zu",
@@ -134,7 +130,7 @@ aclError aclmdlRISetName(aclmdlRI model, const char *name)
 aclError aclmdlRIGetName(aclmdlRI model, uint32_t room, char *name)
 {
     aclError status;
-    const struct graph *graph = find(model, false, &status);
+    const struct graph *graph = mock_graph_find(model, false, &status);
     if (graph != NULL && strlen(graph->name) >= room) {
         return mock_fail(ACL_ERROR_RT_PARAM_INVALID,
                          "aclmdlRIGetName: maxLen is %u; the name needs %zu", room,

@@ -6,6 +6,8 @@
 #include "address_space.h"
 #include "error_message.h"
 #include "hazard.h"
+#include "managed_memory.h"
+#include "pooled_memory.h"
 #include "share.h"
 #include "stream_wait.h"
 #include "violation.h"
@@ -121,6 +123,10 @@ static aclError release(void *address)
         mock_heap_detach(&device->heap, address);
         return ACL_SUCCESS;
     }
+    if (block != NULL && device->heap.base + block->offset == address) {
+        mock_managed_end(address);
+        mock_pooled_end(address);
+    }
     if (device == NULL || !mock_heap_free(&device->heap, address)) {
         report_free(device, address, block);
         return mock_fail(ACL_ERROR_RT_PARAM_INVALID,
@@ -162,20 +168,6 @@ aclError aclrtMemFlush(void *devPtr, size_t size)
 aclError aclrtMemInvalidate(void *devPtr, size_t size)
 {
     return check_range(devPtr, size);
-}
-
-/* Cache maintenance in stream order: nothing to do, and the stream to check as well. */
-aclError aclrtCmoAsync(void *address, size_t size, aclrtCmoType type, aclrtStream stream)
-{
-    aclError status = check_range(address, size);
-    if (status == ACL_SUCCESS &&
-        ((int)type < ACL_RT_CMO_TYPE_PREFETCH || type > ACL_RT_CMO_TYPE_FLUSH)) {
-        status = mock_fail(ACL_ERROR_INVALID_PARAM, "aclrtCmoAsync: cmoType is %d", (int)type);
-    }
-    if (status == ACL_SUCCESS) {
-        mock_stream_find(stream, true, &status);
-    }
-    return status;
 }
 
 /* ---- asking ------------------------------------------------------------------------------ */

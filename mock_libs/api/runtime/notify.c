@@ -118,6 +118,86 @@ aclError aclrtNotifyBatchReset(aclrtNotify *notifies, size_t num)
     return status;
 }
 
+/* ---- notifies that hold a number, which streams change, and whose value they wait for ------- */
+
+static struct notify *find_counting(aclrtCntNotify handle, aclError *status)
+{
+    struct notify *notify = mock_notify_find(handle, false, status);
+    if (notify != NULL && !notify->counting) {
+        *status = mock_fail(ACL_ERROR_RT_PARAM_INVALID,
+                            "%p is a notify of aclrtCreateNotify, which holds no number", handle);
+        notify = NULL;
+    }
+    return notify;
+}
+
+aclError aclrtCntNotifyCreate(aclrtCntNotify *cntNotify, uint64_t flag)
+{
+    aclError status = aclrtCreateNotify(cntNotify, flag);
+    if (status == ACL_SUCCESS) {
+        mock_notify_find(*cntNotify, false, &status)->counting = true;
+    }
+    return status;
+}
+
+aclError aclrtCntNotifyDestroy(aclrtCntNotify cntNotify)
+{
+    aclError status;
+    return find_counting(cntNotify, &status) == NULL ? status : aclrtDestroyNotify(cntNotify);
+}
+
+aclError aclrtCntNotifyGetId(aclrtCntNotify cntNotify, uint32_t *notifyId)
+{
+    aclError status;
+    return find_counting(cntNotify, &status) == NULL ? status : aclrtGetNotifyId(cntNotify, notifyId);
+}
+
+static aclError queue_counting(aclrtCntNotify handle, aclrtStream stream_handle, enum task_kind kind,
+                      struct mock_counting counting, uint32_t seconds)
+{
+    aclError status;
+    struct notify *notify = find_counting(handle, &status);
+    struct stream *stream =
+        notify == NULL ? NULL : mock_stream_find(stream_handle, true, &status);
+    struct task *task = stream == NULL ? NULL : mock_stream_submit(stream, kind, &status);
+    if (task != NULL) {
+        task->as.notify.notify = handle;
+        task->as.notify.seconds = seconds;
+        task->as.notify.counting = counting;
+        notify->waits += kind == TASK_NOTIFY_WAIT ? 1 : 0;
+    }
+    return status;
+}
+
+aclError aclrtCntNotifyRecord(aclrtCntNotify cntNotify, aclrtStream stream,
+                              aclrtCntNotifyRecordInfo *info)
+{
+    const uint32_t mode = (uint32_t)info->mode;
+    if (mode > ACL_RT_CNT_NOTIFY_RECORD_BIT_OR_MODE &&
+        mode != ACL_RT_CNT_NOTIFY_RECORD_BIT_AND_MODE) {
+        return mock_fail(ACL_ERROR_RT_PARAM_INVALID, "mode is %u; it must be 0, 1, 2 or 4", mode);
+    }
+    return queue_counting(cntNotify, stream, TASK_NOTIFY_RECORD,
+                 (struct mock_counting){mode, info->value, false}, 0);
+}
+
+aclError aclrtCntNotifyWaitWithTimeout(aclrtCntNotify cntNotify, aclrtStream stream,
+                                       aclrtCntNotifyWaitInfo *info)
+{
+    const uint32_t mode = (uint32_t)info->mode;
+    if (mode > ACL_RT_CNT_NOTIFY_WAIT_EQUAL_WITH_BITMASK_MODE) {
+        return mock_fail(ACL_ERROR_RT_PARAM_INVALID, "mode is %u; it must be 0 to 4", mode);
+    }
+    return queue_counting(cntNotify, stream, TASK_NOTIFY_WAIT,
+                 (struct mock_counting){mode, info->value, info->isClear != 0}, info->timeout);
+}
+
+aclError aclrtCntNotifyReset(aclrtCntNotify cntNotify, aclrtStream stream)
+{
+    return queue_counting(cntNotify, stream, TASK_NOTIFY_RECORD,
+                 (struct mock_counting){ACL_RT_CNT_NOTIFY_RECORD_SET_VALUE_MODE, 0, false}, 0);
+}
+
 /* ---- other processes ------------------------------------------------------------------------- */
 
 enum { KEY_BYTES = 65 }; /* as for memory: aclrtIpcMemGetExportKey */

@@ -46,6 +46,12 @@ aclError aclrtReserveMemAddress(void **address, size_t size, size_t alignment, v
     return ACL_SUCCESS;
 }
 
+aclError aclrtReserveMemAddressNoUCMemory(void **address, size_t size, size_t alignment,
+                                          void *hint, uint64_t flags)
+{
+    return aclrtReserveMemAddress(address, size, alignment, hint, flags);
+}
+
 /* The reservation that holds an address, or NULL with the code in *status. */
 static struct reservation *find_space(const void *address, aclError *status)
 {
@@ -135,12 +141,34 @@ aclError aclrtMallocPhysical(aclrtDrvMemHandle *handle, size_t size,
     return ACL_SUCCESS;
 }
 
+aclError aclrtMemRetainAllocationHandle(void *address, aclrtDrvMemHandle *handle)
+{
+    aclError status;
+    const struct reservation *space = find_space(address, &status);
+    const struct mapping *mapping =
+        space == NULL
+            ? NULL
+            : mock_space_mapping_at(space, (uint64_t)((uint8_t *)address - space->base));
+    if (mapping == NULL) {
+        return space == NULL ? status
+                             : mock_fail(ACL_ERROR_RT_PARAM_INVALID, "nothing is mapped at %p",
+                                         address);
+    }
+    mapping->physical->retained++;
+    *handle = mapping->physical->handle;
+    return ACL_SUCCESS;
+}
+
 aclError aclrtFreePhysical(aclrtDrvMemHandle handle)
 {
     aclError status;
     struct physical *physical = mock_physical_find(handle, &status);
     if (physical == NULL) {
         return status;
+    }
+    if (physical->retained > 0) {
+        physical->retained--;
+        return ACL_SUCCESS;
     }
     if (physical->mapped > 0) {
         enum mock_mark mark;

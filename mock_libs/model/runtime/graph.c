@@ -5,7 +5,9 @@
 #include <stdlib.h>
 
 #include "address_space.h"
+#include "error_message.h"
 #include "pinned_memory.h"
+#include "violation.h"
 
 struct graph *mock_graph_new(void)
 {
@@ -22,6 +24,18 @@ struct graph *mock_graph_new(void)
     return graph;
 }
 
+struct graph *mock_graph_find(const void *handle, bool destroying, aclError *status)
+{
+    struct graph *graph = mock_handle_get(handle, MOCK_GRAPH);
+    *status = ACL_SUCCESS;
+    if (graph == NULL) {
+        mock_violate_handle(handle, MOCK_GRAPH, destroying);
+        *status = mock_fail(ACL_ERROR_RT_INVALID_HANDLE,
+                            "%p is no live graph: it was destroyed, or never was one", handle);
+    }
+    return graph;
+}
+
 void mock_graph_free(struct graph *graph)
 {
     while (graph->first != NULL) {
@@ -33,6 +47,11 @@ void mock_graph_free(struct graph *graph)
         struct lane *lane = graph->lanes;
         graph->lanes = lane->next;
         free(lane);
+    }
+    while (graph->groups != NULL) {
+        struct task_group *group = graph->groups;
+        graph->groups = group->next;
+        free(group);
     }
     mock_handle_close(graph->handle, MOCK_GRAPH);
     free(graph->memory_uses);
@@ -73,6 +92,40 @@ void mock_graph_add(struct lane *lane, struct task *task)
         graph->last->next = task;
     }
     graph->last = task;
+}
+
+static void forget_memory(struct graph *graph, const struct task *task)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < graph->memory_use_count; i++) {
+        if (graph->memory_uses[i].task != task) {
+            graph->memory_uses[kept++] = graph->memory_uses[i];
+        }
+    }
+    graph->memory_use_count = kept;
+}
+
+void mock_graph_exchange(struct task *task, struct task *other)
+{
+    struct task moved = *task;
+    task->kind = other->kind;
+    task->origin = other->origin;
+    task->as = other->as;
+    other->kind = moved.kind;
+    other->as = moved.as;
+    forget_memory(task->lane->graph, task);
+    mock_graph_record_memory(task->lane, task);
+}
+
+void mock_graph_disable(struct task *task)
+{
+    struct task *done = calloc(1, sizeof *done);
+    if (done != NULL) { /* a record of no event */
+        done->kind = TASK_RECORD;
+        done->origin = task->origin;
+        mock_graph_exchange(task, done);
+        mock_task_free(done);
+    }
 }
 
 uint64_t mock_block_number(const void *address)
@@ -120,7 +173,7 @@ void mock_graph_record_memory(const struct lane *lane, const struct task *task)
         const uint64_t number = mock_block_number(ranges[i].address);
         if (number != 0) { /* what is no live memory was reported when it was captured */
             graph->memory_uses[graph->memory_use_count++] =
-                (struct memory_use){ranges[i].address, number, task->origin.function};
+                (struct memory_use){ranges[i].address, number, task->origin.function, task};
         }
     }
 }

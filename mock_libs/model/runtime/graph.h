@@ -15,6 +15,17 @@ struct lane {
     uint64_t count; /* tasks */
     void *replayed; /* during a replay: handle of the stream, and its position before */
     uint64_t base;
+    bool inactive;      /* of a graph that is built: nothing activates the stream yet */
+    bool unbound;       /* of such a one: the stream is free again */
+    bool group_begins;  /* a group of tasks was begun, with this position */
+    uint64_t group_first;
+};
+
+/* Tasks of a part that are given other arguments together, by their positions. */
+struct task_group {
+    struct task_group *next;
+    struct lane *lane;
+    uint64_t first, last;
 };
 
 /* A block of memory that a captured task uses. */
@@ -22,6 +33,7 @@ struct memory_use {
     const void *address;
     uint64_t number;
     const char *function;
+    const struct task *task;
 };
 
 struct graph {
@@ -30,6 +42,9 @@ struct graph {
     uint32_t id;
     char name[MOCK_GRAPH_NAME];
     bool capturing;
+    bool built, building, ended; /* by binding streams: see built_graph.c */
+    struct task_group *groups;
+    struct task_group *updates; /* its tasks are to take the place of those */
     aclError broken; /* why the capture cannot end well */
     aclmdlRICaptureMode mode;
     uint64_t thread;    /* which began the capture */
@@ -42,6 +57,8 @@ struct graph {
 
 /* Without a lane, a handle or a context yet; NULL: no memory. */
 struct graph *mock_graph_new(void);
+/* The graph behind a handle, or NULL with the code in *status. */
+struct graph *mock_graph_find(const void *handle, bool destroying, aclError *status);
 /* Free what a graph holds, and ends its handle; its own streams are not freed. */
 void mock_graph_free(struct graph *graph);
 struct lane *mock_graph_add_lane(struct graph *graph, void *stream);
@@ -49,6 +66,10 @@ struct lane *mock_graph_add_lane(struct graph *graph, void *stream);
 struct lane *mock_graph_lane(const struct graph *graph, const void *stream);
 /* Put a task last. */
 void mock_graph_add(struct lane *lane, struct task *task);
+/* Let a task do nothing. */
+void mock_graph_disable(struct task *task);
+/* Exchange what two tasks do, and the memory that is recorded for the first one. */
+void mock_graph_exchange(struct task *task, struct task *other);
 /* Store which blocks of memory a task uses, which is complete now. */
 void mock_graph_record_memory(const struct lane *lane, const struct task *task);
 /* The number of the live block that holds an address, on a device or pinned; 0: there is none. */

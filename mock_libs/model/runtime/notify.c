@@ -31,12 +31,56 @@ bool mock_notify_exchange(struct notify *notify, bool set)
     return atomic_exchange(signal == NULL ? &notify->set : &signal->set, set) != 0;
 }
 
-void mock_notify_recorded(const void *handle)
+static uint32_t changed(uint32_t before, struct mock_counting by)
 {
-    struct notify *notify = mock_handle_get(handle, MOCK_NOTIFY);
-    if (notify != NULL) {
+    switch (by.mode) {
+    case ACL_RT_CNT_NOTIFY_RECORD_ADD_MODE:
+        return before + by.value;
+    case ACL_RT_CNT_NOTIFY_RECORD_BIT_OR_MODE:
+        return before | by.value;
+    case ACL_RT_CNT_NOTIFY_RECORD_BIT_AND_MODE:
+        return before & by.value;
+    default:
+        return by.value;
+    }
+}
+
+static bool meets(uint32_t number, struct mock_counting wanted)
+{
+    switch (wanted.mode) {
+    case ACL_RT_CNT_NOTIFY_WAIT_LESS_MODE:
+        return number < wanted.value;
+    case ACL_RT_CNT_NOTIFY_WAIT_EQUAL_MODE:
+        return number == wanted.value;
+    case ACL_RT_CNT_NOTIFY_WAIT_BIGGER_MODE:
+        return number > wanted.value;
+    case ACL_RT_CNT_NOTIFY_WAIT_BIGGER_OR_EQUAL_MODE:
+        return number >= wanted.value;
+    default:
+        return (number & wanted.value) == wanted.value;
+    }
+}
+
+void mock_notify_recorded(const struct task *task)
+{
+    struct notify *notify = mock_handle_get(task->as.notify.notify, MOCK_NOTIFY);
+    if (notify != NULL && notify->counting) {
+        notify->set = changed(notify->set, task->as.notify.counting);
+    } else if (notify != NULL) {
         mock_notify_exchange(notify, true);
     }
+}
+
+bool mock_notify_pass(struct notify *notify, const struct task *task)
+{
+    if (!notify->counting) {
+        return mock_notify_exchange(notify, false);
+    }
+    const bool passes = meets(notify->set, task->as.notify.counting);
+    if (passes && task->as.notify.counting.clear) {
+        notify->set = 0;
+    }
+    return passes;
 }
 
 void mock_notify_release(const struct task *task)

@@ -31,7 +31,7 @@ bool mock_notify_taken(struct stream *stream, struct task *task, struct stream *
     if (notify == NULL) {
         return true; /* a destroyed one blocks no stream */
     }
-    if (mock_notify_exchange(notify, false)) {
+    if (mock_notify_pass(notify, task)) {
         notify->waits--;
         return true;
     }

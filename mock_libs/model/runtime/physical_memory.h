@@ -18,6 +18,7 @@ struct physical {
     int descriptor;        /* that file, and where in it */
     uint64_t offset, bytes;
     unsigned mapped; /* to how many places */
+    unsigned retained; /* handles beside the first that are to be freed */
     aclrtPhysicalMemProp property;
 };
 

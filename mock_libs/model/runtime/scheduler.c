@@ -124,7 +124,7 @@ static enum step run_task(struct stream *stream, struct task *task, uint64_t unt
     case TASK_CALLBACK:
         return post_callback(stream, task) ? MOVED : BLOCKED;
     case TASK_NOTIFY_RECORD:
-        mock_notify_recorded(task->as.notify.notify);
+        mock_notify_recorded(task);
         return MOVED;
     case TASK_NOTIFY_WAIT:
         return step_of(stream, mock_notify_taken(stream, task, &stream->blocker,

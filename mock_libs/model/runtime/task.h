@@ -61,6 +61,12 @@ enum task_kind {
     TASK_VALUE_WAIT
 };
 
+/* How a notify that holds a number is changed, or waited for. */
+struct mock_counting {
+    uint32_t mode, value;
+    bool clear; /* the wait sets it to 0 */
+};
+
 /* A rectangle of bytes to copy; a plain copy is one row. */
 struct copy {
     void *destination;
@@ -115,6 +121,7 @@ struct task {
             void *notify; /* handle */
             uint32_t seconds; /* a wait may take, or 0 */
             int64_t since;    /* when the stream reached it, or 0 */
+            struct mock_counting counting;
         } notify;
         struct {
             void *address;

@@ -35,10 +35,13 @@ def _axes(x: Array, dims: tuple[int, ...] | None) -> tuple[int, ...]:
 
 
 @operator("aclnnReduceSum")
-def reduce_sum(self: Array, dims: tuple[int, ...], keepDims: bool, dtype: np.dtype[Any]) -> Array:
-    """The sum, in a data type that is named."""
+def reduce_sum(
+    self: Array, dims: tuple[int, ...], keepDims: bool, dtype: np.dtype[Any], out: Array
+) -> Array:
+    """The sum, in a data type that is named; of all elements into a tensor of any rank."""
     cast_first = wide(self.astype(dtype))
-    return cast(cast_first.sum(_axes(self, dims), keepdims=keepDims), dtype)
+    result = cast(cast_first.sum(_axes(self, dims), keepdims=keepDims), dtype)
+    return result.reshape(out.shape) if result.size == out.size == 1 else result
 
 
 @operator("aclnnMean")

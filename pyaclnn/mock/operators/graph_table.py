@@ -3,9 +3,9 @@
 
 `graph_table.txt` has a line for each: its names, and an expression in Python. A name that begins
 with ``aclnn`` is the kernel of that operator, called by C's parameter names; others are functions
-of `pyaclnn.reference.kernels.graph_functions`, or ``np``. An expression is a function of the
-inputs in order, and of attributes by name, after ``*``; ``outputs`` are zeros in the types and
-shapes of the results.
+of `pyaclnn.reference.kernels.graph_functions` and `functions`, or ``np``. An expression is a
+function of the inputs in order, and of attributes by name, after ``*``; ``outputs`` are zeros in
+the types and shapes of the results.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ import numpy as np
 from pyaclnn.reference import Strength, implementation
 from pyaclnn.reference.kernels import graph_functions
 from pyaclnn.reference.kernels.aten import KERNELS, is_asked_for
-from pyaclnn.reference.kernels.functions.places import strided_slice
+from pyaclnn.reference.kernels.functions import functions
 from pyaclnn.reference.kernels.kernel import KernelLimitError
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ def graph_function(name: str) -> GraphFunction | None:
     used = {node.id for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Name)}
     known = {each: _kernel(each) for each in used if each.startswith("aclnn")}
     function: Callable[..., Any] = eval(  # noqa: S307  # our own table
-        text, {"np": np, "strided_slice": strided_slice, **vars(graph_functions), **known}
+        text, {"np": np, **functions(), **vars(graph_functions), **known}
     )
     taken = {
         each.name
@@ -73,10 +73,18 @@ def graph_function(name: str) -> GraphFunction | None:
         inputs: Sequence[Any], attributes: Mapping[str, Any], outputs: list[NDArray[Any]]
     ) -> list[Any]:
         given = {**attributes, "outputs": outputs}
-        found = function(*inputs, **{each: given[each] for each in taken if each in given})
+        found = function(
+            *map(_wide, inputs), **{each: given[each] for each in taken if each in given}
+        )
         return list(found) if isinstance(found, (tuple, list)) else [found]
 
     return compute
+
+
+def _wide(value: Any) -> Any:
+    """Return floats of 16 bits as float32, in which the NPU computes."""
+    narrow = isinstance(value, np.ndarray) and value.dtype.name in {"float16", "bfloat16"}
+    return value.astype(np.float32) if narrow else value
 
 
 def _kernel(c_name: str) -> Callable[..., Any]:

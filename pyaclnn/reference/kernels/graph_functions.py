@@ -18,6 +18,7 @@ __all__ = [
     "lstm",
     "lstm_backward",
     "matrix_product",
+    "put_along",
     "reduced",
     "relaid",
     "singular_values",
@@ -105,6 +106,15 @@ def relaid(x: Array, source: str, target: str, out: Array) -> Array:
         channels = np.moveaxis(x, -1, 2).reshape(x.shape[0], -1, *x.shape[2:4])
         return channels[:, : out.shape[1]]
     raise NotImplementedError(f"a tensor of format {source} as {target}")
+
+
+def put_along(x: Array, indices: Array, updates: Array, axis: int) -> Array:
+    """Return a tensor with one element of each line along an axis replaced."""
+    made = x.copy()
+    np.put_along_axis(
+        made, np.expand_dims(indices, axis).astype(int), np.expand_dims(updates, axis), axis
+    )
+    return made
 
 
 def _fractal(x: Array, block: int) -> Array:

@@ -8,7 +8,7 @@ import dataclasses
 import pytest
 from msgspec.structs import replace
 
-from pyaclnn.health.fleet.examination import reports_of
+from pyaclnn.health.fleet.examination import reports_of, with_departures
 from pyaclnn.health.fleet.survey import Ended, Node
 from pyaclnn.health.report.fleet import merge
 from pyaclnn.health.report.record import Report, Status
@@ -84,6 +84,26 @@ def test_a_node_of_which_nothing_reported_has_a_report_all_the_same() -> None:
     assert [report.exit_status for report in reports] == [0, 1]
     assert fleet.exit_status == 1
     assert fleet.groups[0].hosts == ("node-2",)
+
+
+def test_a_node_that_left_the_cluster_is_one_finding_and_the_first() -> None:
+    lost = {"report": None, "status": Status.CRASH, "reason": "ActorDiedError: dead because"}
+    bad = replace(MACHINE.results[0], status=Status.FAIL, summary="bad")
+    worse = replace(MACHINE, results=(bad, *MACHINE.results[1:]), exit_status=1)
+    found = [ended(NODE, "0", worse), ended(OTHER, "0", **lost), ended(OTHER, None, **lost)]  # type: ignore[arg-type]  # as above
+    fleet = merge(reports_of(with_departures(found, [NODE]), "medium"))
+    first, *others = [result for report in fleet.reports[1:] for result in report.results]
+    assert fleet.groups[0].results == (first,)
+    assert first.summary.startswith("the node left the cluster while it was examined")
+    assert others == []
+
+
+def test_a_process_that_was_killed_is_no_driver_that_hangs() -> None:
+    killed = ended(NODE, "1", None, status=Status.CRASH, reason="SIGKILL")
+    (report,) = reports_of(with_departures([ended(NODE, "0"), killed], [NODE]), "medium")
+    result = next(result for result in report.results if result.id == "RAY-102@1")
+    assert "killed" in result.causes[0]
+    assert not any("hangs" in cause for cause in result.causes)
 
 
 def test_nodes_on_one_machine_are_told_apart() -> None:

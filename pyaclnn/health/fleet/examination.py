@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 from collections import Counter
 from typing import TYPE_CHECKING, Final
@@ -18,7 +19,7 @@ from pyaclnn.health.command.run import exit_status
 from pyaclnn.health.fleet.cluster import Cluster, connected
 from pyaclnn.health.fleet.survey import Ended, FleetError, Limits, Node, Stopped, survey
 from pyaclnn.health.fleet.view import Cells
-from pyaclnn.health.report.fleet import Fleet, merge
+from pyaclnn.health.report.fleet import CLUSTER, Fleet, merge
 from pyaclnn.health.report.record import CheckResult, Exit, Report, Status
 from pyaclnn.health.report.text import open_console
 from pyaclnn.health.report.verdict import gravity
@@ -31,7 +32,20 @@ if TYPE_CHECKING:
 
 __all__ = ["NoNpuError", "examine", "reports_of"]
 
-_CATEGORY: Final = "cluster"
+LEFT: Final = "the node left the cluster while it was examined"
+_GONE: Final = (
+    "the machine failed or was restarted",
+    "Ray was stopped there",
+    "its network failed",
+)
+_CAUSES: Final = {
+    Status.TIMEOUT: ("the driver hangs", "the machine is overloaded"),
+    Status.CRASH: (
+        "the process was killed: for lack of memory, by a scheduler or by a person",
+        "the vendor's library crashed",
+    ),
+    Status.FAIL: ("the node was started with other NPUs than it has",),
+}
 _NEXT: Final = {
     Status.TIMEOUT: "run `pyaclnn doctor` on the node itself; if that does not end, restart it",
     Status.CRASH: "run `pyaclnn doctor` on the node itself, and look into Ray's logs there",
@@ -79,6 +93,22 @@ def reports_of(
     ]
 
 
+def with_departures(ended: Sequence[Ended], present: Iterable[Node]) -> list[Ended]:
+    """Return how examinations ended, with the same reason for all that a lost node cut short.
+
+    Args:
+        ended: How the examination ended, of each NPU of each node.
+        present: The nodes of the cluster afterwards.
+    """
+    ids = {node.id for node in present}
+    return [
+        dataclasses.replace(one, status=Status.CRASH, reason=LEFT)
+        if one.report is None and one.node.id not in ids
+        else one
+        for one in ended
+    ]
+
+
 def _id(node: Node, machine: str, ids: Counter[str]) -> str:
     """Return the id of a machine; several nodes may be on one."""
     if not machine:
@@ -123,30 +153,40 @@ def _gravest(ended: Iterable[Ended]) -> Iterable[CheckResult]:
 def _own(node: Node, ended: Sequence[Ended]) -> Iterable[CheckResult]:
     """Yield the results of the cluster: processes on each NPU, and their ends."""
     examined = sum(one.report is not None for one in ended)
-    missing = [one for one in ended if one.npu is None]
+    left = [one for one in ended if one.reason == LEFT]
+    missing = left or [one for one in ended if one.npu is None]
     worst = min((one.status for one in missing), key=gravity, default=Status.PASS)
     summary = f"{examined} of {node.npus} NPUs have reported"
     reasons = "; ".join(dict.fromkeys(one.reason for one in missing))
+    step = _NEXT.get(worst)
+    if left:
+        summary, step = f"{LEFT}; {summary}", "look at the machine: is it up, does Ray run there?"
+    elif reasons:
+        summary = f"{summary}: {reasons}"
     yield CheckResult(
         id="RAY-101",
         title="every NPU of the node gets a process",
-        category=_CATEGORY,
+        category=CLUSTER,
         status=worst,
         seconds=max(one.seconds for one in ended),
-        summary=f"{summary}: {reasons}" if reasons else summary,
-        causes=("other jobs use NPUs", "the node does not answer") if missing else (),
-        next_step=_NEXT.get(worst),
+        summary=summary,
+        causes=_GONE
+        if left
+        else ("other jobs use NPUs", "the node does not answer")
+        if missing
+        else (),
+        next_step=step,
     )
     for one in ended:
-        if one.npu is not None and one.report is None:
+        if one.npu is not None and one.report is None and one not in left:
             yield CheckResult(
                 id=f"RAY-102@{one.npu}",
                 title=f"the process on NPU {one.npu} reports",
-                category=_CATEGORY,
+                category=CLUSTER,
                 status=one.status,
                 seconds=one.seconds,
                 summary=one.reason.partition("\n")[0],
-                causes=("the driver hangs", "the process was killed", "the node has failed"),
+                causes=_CAUSES.get(one.status, ()),
                 next_step=_NEXT.get(one.status),
             )
 
@@ -225,6 +265,7 @@ def examine(
         begin(nodes)
         with terminable():
             ended = survey(cluster, nodes, limits, tell)
+        ended = with_departures(ended, cluster.nodes())
     return merge(reports_of(ended, level, fail_on_warn=fail_on_warn))
 
 

@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
 __all__ = [
+    "CLUSTER",
     "TONES",
     "Fleet",
     "Group",
@@ -62,6 +63,8 @@ __all__ = [
     "schema",
 ]
 
+CLUSTER: Final = "cluster"
+"""The category of results that are about a machine's place in a cluster."""
 TONES: Final = {
     BROKEN: (Exit.BROKEN, "broken"),
     NOTHING: (Exit.NOTHING_HERE, "without a usable device"),
@@ -302,10 +305,15 @@ def _together(given: Reports) -> Fleet:
         )
         for same, places in found.items()
     ]
-    groups.sort(
-        key=lambda group: (group.simulated, gravity(group.results[0].status), -len(group.hosts))
-    )
+    groups.sort(key=_rank)
     return Fleet(given, tuple(groups), tuple(outlying(names, given)))
+
+
+def _rank(group: Group) -> tuple[bool, int, bool, int]:
+    """Return the key of the order of groups; a lost machine comes before faults of machines."""
+    first = group.results[0]
+    apart = first.category != CLUSTER
+    return group.simulated, gravity(first.status), apart, -len(group.hosts)
 
 
 def _names(reports: Sequence[Report]) -> tuple[str, ...]:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pyaclnn.health import fleet
+from pyaclnn.health.fleet.examination import LEFT
 from pyaclnn.health.report.record import Status
 
 from .nodes import MARKS, PATIENCE, another
@@ -130,7 +131,8 @@ def test_a_node_that_dies_is_told_and_the_others_go_on(cluster: Any) -> None:
         found = fleet.examine(only=SLOW, patience=PATIENCE, tell=tell)
     assert dead
     assert opened(found).items() >= dict.fromkeys(ALL, Status.PASS).items()
-    assert any(result.status.broken for result in results(found, "gone").values())
+    lost = [result for result in results(found, "gone").values() if result.status.broken]
+    assert [one.summary.partition(";")[0] for one in lost] == [LEFT]
     assert found.exit_status == 1
 
 

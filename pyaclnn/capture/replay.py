@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from pyaclnn.base.errors import MissingSymbolError
 from pyaclnn.cann import raw
 from pyaclnn.cann.library import backend, function
 from pyaclnn.capture.contents import AFTER, BEFORE, OF_HOST, ContentsOf, Places
@@ -23,6 +24,7 @@ from pyaclnn.capture.verdict import (
     Outcome,
     compare_arrays,
     compare_status,
+    function_missing,
     hash_differs,
     workspace_differs,
 )
@@ -86,6 +88,7 @@ class _Replay:
         self._graphs = 0
         self._kept: list[Any] = []
         self._begun = False
+        self._missing: set[str] = set()
 
     def make(self, call: Call) -> None:
         """Make a call again."""
@@ -104,6 +107,12 @@ class _Replay:
             self._run(call, known.role)
         except _UnknownError:
             self._outcome.skipped[call.name] += 1
+            return
+        except MissingSymbolError:
+            self._outcome.skipped[call.name] += 1
+            if call.name not in self._missing:  # once, not at each of its calls
+                self._missing.add(call.name)
+                self._note(function_missing(call.number, call.name, str(call.result)))
             return
         self._outcome.calls += 1
 

@@ -21,6 +21,7 @@ __all__ = [
     "Outcome",
     "compare_arrays",
     "compare_status",
+    "function_missing",
     "hash_differs",
     "workspace_differs",
 ]
@@ -32,7 +33,7 @@ class Divergence(msgspec.Struct, frozen=True):
     Attributes:
         call: The number of the call.
         function: Its C name.
-        kind: ``status``, ``workspace``, ``result`` or ``calls``.
+        kind: ``status``, ``workspace``, ``result``, ``function`` or ``calls``.
         argument: The C name of the parameter, or empty.
         element: The index of the element that differs most, if it is known.
         recorded: The recorded answer.
@@ -123,6 +124,12 @@ def workspace_differs(call: int, function: str, recorded: int, here: int) -> Div
     """Return the divergence of two sizes of a workspace."""
     sizes = (f"{recorded} bytes", f"{here} bytes")
     return Divergence(call, function, "workspace", "workspaceSize", None, sizes[0], sizes[1], "")
+
+
+def function_missing(call: int, function: str, recorded: str) -> Divergence:
+    """Return the divergence of a function that this backend does not have."""
+    words = (recorded, "not in the libraries")
+    return Divergence(call, function, "function", "", None, *words, "")
 
 
 def hash_differs(call: int, function: str, argument: str, recorded: int, here: int) -> Divergence:

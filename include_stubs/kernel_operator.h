@@ -6,6 +6,7 @@
 #pragma once
 
 #include "ascendc/arithmetic.h"
+#include "ascendc/comparison.h"
 #include "ascendc/conversion.h"
 #include "ascendc/copy.h"
 #include "ascendc/pipe.h"

@@ -22,7 +22,11 @@ __all__ = ["Log", "look_up"]
 _NUMBERED: Final = (
     (re.compile(r"(?i)hccl.*?error code is \[?(\d{1,4})\b"), "HCCL", 10),
     (re.compile(r"errNo\[0x0+50+([0-9a-f]{1,3})\]"), "HCCL", 16),
-    (re.compile(r"(?i)\bdrv ?(?:retcode|err|ret|error(?: code)?)\D{1,4}(\d{1,5})\b"), "driver", 10),
+    (
+        re.compile(r"(?i)\bdrv ?(?:retcode|ret|err(?:or ?(?:code)?)?)\D{1,4}(\d{1,5})\b"),
+        "driver",
+        10,
+    ),
     (
         re.compile(r"\b(?:drv|hal)[A-Z]\w*.{1,40}?\b(?:ret|error|err|rc)\w*\D{1,4}(\d{1,3})\b"),
         "driver",

@@ -152,7 +152,7 @@ def clients(session: nox.Session) -> None:
 
 @nox.session(python=USUAL)
 def networks(session: nox.Session) -> None:
-    """Networks of PyTorch and of the library transformers, with each release and kind of kernel."""
+    """Networks of PyTorch, transformers, accelerate and peft, each release and kind of kernel."""
     groups = ("torch", "torch-npu", "transformers")
     session.install(".[test]", *(package for group in groups for package in GROUPS[group]))
     file = "tests/clients/test_networks.py"

@@ -14,9 +14,11 @@ from .test_torch import check
 if TYPE_CHECKING:
     from .conftest import Ask
 
-CASES = cases_of("network_cases.py")
+CASES = [*cases_of("network_cases.py"), *cases_of("library_cases.py")]
 # torch-npu asks for operators of these that CANN 8.1 does not have.
 LATER = {"scaled_gradients"}
+# Libraries whose names begin the names of cases.
+LIBRARIES = ("transformers", "accelerate", "peft")
 SETTINGS = [
     *(({"PYACLNN_MOCK_CANN": "8.1"}, case) for case in CASES if case not in LATER),
     *(({"PYACLNN_MOCK_CANN": "9.1"}, case) for case in CASES),
@@ -29,7 +31,7 @@ def _parameters() -> list[object]:
     seen: set[str] = set()
     found: list[object] = []
     for settings, case in SETTINGS:
-        marks = [pytest.mark.networks] if case in seen or case.startswith("transformers") else []
+        marks = [pytest.mark.networks] if case in seen or case.startswith(LIBRARIES) else []
         name = f"{case}-{next(iter(settings.values()))}"
         found.append(pytest.param(settings, case, marks=marks, id=name))
         seen.add(case)
@@ -40,6 +42,7 @@ def _parameters() -> list[object]:
 def test_a_network_computes_what_it_does_on_the_cpu(
     ask: Ask, case: str, settings: dict[str, str]
 ) -> None:
-    if case.startswith("transformers") and find_spec("transformers") is None:
-        pytest.skip("transformers is not installed")
+    library = case.partition("_")[0]
+    if library in LIBRARIES and find_spec(library) is None:
+        pytest.skip(f"{library} is not installed")
     check(ask(case, **settings))

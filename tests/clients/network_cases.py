@@ -51,7 +51,8 @@ class Block(nn.Module):  # type: ignore[misc]  # its types are not read
         """Attend, then transform each position."""
         batch, length, _ = x.shape
         heads = self.qkv(self.norms[0](x)).view(batch, length, 3, HEADS, -1).permute(2, 0, 3, 1, 4)
-        attended = functional.scaled_dot_product_attention(*heads, is_causal=True)
+        query, key, value = heads
+        attended = functional.scaled_dot_product_attention(query, key, value, is_causal=True)
         x = x + functional.dropout(
             self.out(attended.transpose(1, 2).reshape(x.shape)), self.dropout, self.training
         )

@@ -19,6 +19,8 @@ import torch_npu  # noqa: F401  # registers the device
 from torch import distributed, nn
 from torch.nn.parallel import DistributedDataParallel
 
+import pyaclnn.torch
+
 RANKS, ROWS, WIDTH = 2, 8, 6
 
 
@@ -51,10 +53,11 @@ def _exchanged(rank: int, device: str) -> dict[str, Any]:
     return {name: tensor.float().cpu().tolist() for name, tensor in found.items()}
 
 
-def gradients(device: str, rank: int, ranks: int) -> dict[str, list[float]]:
+def gradients(device: str, rank: int, ranks: int, norms: Any = nn) -> dict[str, list[float]]:
     """Return gradients of a small network over a rank's rows; with several ranks, their mean."""
     torch.manual_seed(3)
-    network = nn.Sequential(nn.LayerNorm(WIDTH), nn.Linear(WIDTH, 1)).to(device)
+    layers = (norms.LayerNorm(WIDTH), norms.RMSNorm(WIDTH, eps=1e-6), nn.Linear(WIDTH, 1))
+    network = nn.Sequential(*layers).to(device)
     rows = torch.randn(ROWS, WIDTH).chunk(ranks)[rank].to(device)
     model = DistributedDataParallel(network) if ranks > 1 else network
     model(rows).square().mean().backward()
@@ -74,6 +77,7 @@ def _be(rank: int, folder: Path) -> None:
         )
         answer: dict[str, Any] = _exchanged(rank, device)
         answer["gradients"] = gradients(device, rank, RANKS)
+        answer["gradients of pyaclnn"] = gradients(device, rank, RANKS, pyaclnn.torch)
         distributed.destroy_process_group()
     except Exception:  # noqa: BLE001  # whatever it was, the test wants to know
         answer = {"failure": traceback.format_exc()}

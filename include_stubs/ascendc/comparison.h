@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include "ascendc/arithmetic.h"
 #include "ascendc/reduction.h"
 
 namespace AscendC {

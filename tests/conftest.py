@@ -70,6 +70,14 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help="the seeds of the marked fuzz, of 20,000 calls each",
     )
     parser.addoption(
+        "--type-rows",
+        type=int,
+        default=400,
+        metavar="COUNT",
+        help="how many joint dtypes of each operator the marked tables try, and eight times "
+        "as many mixtures beside them",
+    )
+    parser.addoption(
         "--stress-calls",
         type=int,
         default=100,

@@ -68,5 +68,8 @@ def test_the_public_function_takes_the_rows_that_kernels_have(table: Table) -> N
 @pytest.mark.long
 @pytest.mark.exhaustive
 @pytest.mark.parametrize(("table", "chip"), ON_CHIPS)
-def test_all_rows_of_types(table: Table, chip: str, device: Device) -> None:
-    assert list(phase_one.types(device(chip), table, most=1_600)) == []
+def test_many_rows_of_types(
+    table: Table, chip: str, device: Device, request: pytest.FixtureRequest
+) -> None:
+    most = request.config.getoption("--type-rows")
+    assert list(phase_one.types(device(chip), table, most=most)) == []

@@ -44,27 +44,26 @@ aclError aclrtCmoGetDescSize(size_t *size)
 
 aclError aclrtCmoSetDesc(void *cmoDesc, void *src, size_t size)
 {
-    struct description *alias = mock_live_alias(cmoDesc, sizeof *alias);
-    if (alias == NULL) {
+    struct description description = {"", src, size};
+    memcpy(description.mark, MARK, sizeof MARK);
+    if (!mock_write_memory(cmoDesc, &description, sizeof description)) {
         return mock_fail(ACL_ERROR_RT_PARAM_INVALID, "cmoDesc %p is not %zu bytes of live memory",
-                         cmoDesc, sizeof *alias);
+                         cmoDesc, sizeof description);
     }
-    memcpy(alias->mark, MARK, sizeof MARK);
-    alias->address = src;
-    alias->bytes = size;
     return ACL_SUCCESS;
 }
 
 aclError aclrtCmoAsyncWithDesc(void *cmoDesc, aclrtCmoType cmoType, aclrtStream stream,
                                const void *reserve)
 {
-    const struct description *alias = mock_live_alias(cmoDesc, sizeof *alias);
-    if (reserve != NULL || alias == NULL || memcmp(alias->mark, MARK, sizeof MARK) != 0) {
+    struct description description;
+    if (reserve != NULL || !mock_read_memory(cmoDesc, &description, sizeof description) ||
+        memcmp(description.mark, MARK, sizeof MARK) != 0) {
         return mock_fail(ACL_ERROR_RT_PARAM_INVALID,
                          "reserve must be NULL, and cmoDesc (%p) hold what aclrtCmoSetDesc wrote",
                          cmoDesc);
     }
-    return maintain(alias->address, alias->bytes, cmoType, stream);
+    return maintain(description.address, description.bytes, cmoType, stream);
 }
 
 /* A barrier ends before later tasks of the stream begin, as everything does here. */

@@ -231,33 +231,32 @@ aclError aclrtGetMemcpyDescSize(aclrtMemcpyKind kind, size_t *descSize)
 aclError aclrtSetMemcpyDesc(void *desc, aclrtMemcpyKind kind, void *srcAddr, void *dstAddr,
                             size_t count, void *config)
 {
-    struct description *alias = mock_live_alias(desc, sizeof *alias);
-    if (config != NULL || alias == NULL) {
+    struct description description = {"", {dstAddr, srcAddr, count, 1, count, count}, kind};
+    memcpy(description.mark, MARK, sizeof MARK);
+    if (config != NULL || !mock_write_memory(desc, &description, sizeof description)) {
         return mock_fail(config != NULL ? ACL_ERROR_INVALID_PARAM : ACL_ERROR_RT_PARAM_INVALID,
                          "config must be NULL, and desc (%p) %zu bytes of live memory", desc,
-                         sizeof *alias);
+                         sizeof description);
     }
-    *alias = (struct description){"", {dstAddr, srcAddr, count, 1, count, count}, kind};
-    memcpy(alias->mark, MARK, sizeof MARK);
     return ACL_SUCCESS;
 }
 
 aclError aclrtMemcpyAsyncWithDesc(void *desc, aclrtMemcpyKind kind, aclrtStream stream)
 {
-    const struct description *alias = mock_live_alias(desc, sizeof *alias);
-    if (alias == NULL || memcmp(alias->mark, MARK, sizeof MARK) != 0 || alias->kind != kind) {
+    struct description description;
+    if (!mock_read_memory(desc, &description, sizeof description) ||
+        memcmp(description.mark, MARK, sizeof MARK) != 0 || description.kind != kind) {
         return mock_fail(ACL_ERROR_RT_PARAM_INVALID,
                          "%p must hold what aclrtSetMemcpyDesc wrote for kind %d", desc, (int)kind);
     }
-    return plain_async(alias->copy.destination, alias->copy.width, alias->copy.source,
-                       alias->copy.width, kind, stream);
+    const struct copy *copy = &description.copy;
+    return plain_async(copy->destination, copy->width, copy->source, copy->width, kind, stream);
 }
 
 static uint8_t *address_in(const void *at)
 {
-    uint8_t *const *alias =
-        at == NULL ? NULL : mock_live_alias((void *)(uintptr_t)at, sizeof *alias);
-    return alias == NULL ? NULL : *alias;
+    uint8_t *address;
+    return mock_read_memory(at, &address, sizeof address) ? address : NULL;
 }
 
 aclError aclrtMemcpyAsyncWithOffset(void **dst, size_t destMax, size_t dstDataOffset,

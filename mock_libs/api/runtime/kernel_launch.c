@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "address_query.h"
+#include "address_space.h"
 #include "error_message.h"
 #include "host_kernel.h"
 
@@ -30,11 +31,17 @@ struct arguments {
 static _Thread_local struct arguments own;
 static _Thread_local _Alignas(16) uint8_t own_block[MAX_BYTES];
 
+/* Return whether memory of the program can hold arguments that are put together. */
+static bool is_room(const void *handle)
+{
+    return (uintptr_t)handle % _Alignof(struct arguments) == 0 && mock_device_of(handle) == NULL &&
+           mock_is_live(handle, sizeof(struct arguments), true);
+}
+
 static struct arguments *find(const void *handle)
 {
     struct arguments *arguments = (struct arguments *)(uintptr_t)handle;
-    if (arguments == &own || (mock_is_live(arguments, sizeof *arguments, true) &&
-                              arguments->self == arguments)) {
+    if (arguments == &own || (is_room(handle) && arguments->self == arguments)) {
         return arguments;
     }
     mock_fail(ACL_ERROR_RT_INVALID_HANDLE,
@@ -70,6 +77,13 @@ aclError aclrtKernelArgsInit(aclrtFuncHandle function, aclrtArgsHandle *handle)
 aclError aclrtKernelArgsInitByUserMem(aclrtFuncHandle function, aclrtArgsHandle handle,
                                       void *userHostMem, size_t actualArgsSize)
 {
+    if (!is_room(handle) || mock_device_of(userHostMem) != NULL ||
+        !mock_is_live(userHostMem, actualArgsSize, true)) {
+        return mock_fail(ACL_ERROR_RT_PARAM_INVALID,
+                         "argsHandle (%p) must be %zu aligned bytes and userHostMem (%p) %zu bytes "
+                         "of host memory",
+                         handle, sizeof own, userHostMem, actualArgsSize);
+    }
     return begin(handle, function, userHostMem, actualArgsSize);
 }
 

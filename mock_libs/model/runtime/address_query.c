@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <string.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -152,6 +153,24 @@ bool mock_is_live(const void *address, uint64_t bytes, bool writing)
         return mock_host_is_pinned(address, bytes);
     }
     return bytes == 0 || is_there(address, bytes, writing);
+}
+
+bool mock_read_memory(const void *address, void *to, uint64_t bytes)
+{
+    const bool live = mock_is_live(address, bytes, false);
+    if (live) {
+        memcpy(to, mock_alias(address), bytes);
+    }
+    return live;
+}
+
+bool mock_write_memory(void *address, const void *from, uint64_t bytes)
+{
+    const bool live = mock_is_live(address, bytes, true);
+    if (live) {
+        memcpy(mock_alias(address), from, bytes);
+    }
+    return live;
 }
 
 static void report_beyond(const char *what, const char *kind, const void *address, uint64_t bytes,

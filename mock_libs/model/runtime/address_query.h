@@ -29,6 +29,10 @@ void *mock_alias(const void *address);
 void *mock_live_alias(const void *address, uint64_t bytes);
 /* Return whether a whole range is readable, or writable. */
 bool mock_is_live(const void *address, uint64_t bytes, bool writing);
+/* Copy from memory of the host or of a device, or to it, whatever its alignment. False: the range
+ * is not all live. */
+bool mock_read_memory(const void *address, void *to, uint64_t bytes);
+bool mock_write_memory(void *address, const void *from, uint64_t bytes);
 /* Report a range of device memory that is about to be written and ends in a block's padding. */
 void mock_report_padding(const char *what, const void *address, uint64_t bytes);
 /* Report the error of memory that is not all live. */

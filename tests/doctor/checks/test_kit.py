@@ -243,10 +243,14 @@ def test_a_wrong_operator_is_told_in_few_words(
     made = healthy(tmp_path / "machine", "8.1", parts, devices=2)
     b.fault("op-zeros")(made)
     report = run(options, machine=made.machine())
-    paper = io.StringIO()
-    show([report], Console(file=paper, width=110), Detail.BRIEF)
-    assert paper.getvalue().startswith("rms_norm: ")
-    assert len(paper.getvalue().splitlines()) <= 25
+    screen, pipe = io.StringIO(), io.StringIO()
+    terminal = Console(file=screen, width=110, force_terminal=True, color_system=None)
+    show([report], terminal, Detail.BRIEF)
+    show([report], Console(file=pipe, width=110), Detail.BRIEF)
+    assert screen.getvalue().startswith("rms_norm: ")
+    assert len(screen.getvalue().splitlines()) <= 25
+    assert "…" in screen.getvalue()
+    assert "…" not in pipe.getvalue()  # what is read later is not cut
     assert len(report.to_text()) < 300_000  # a record each for some 900 outputs
 
 

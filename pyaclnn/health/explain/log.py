@@ -41,6 +41,8 @@ _CHANGING: Final = re.compile(
     r"|(?<!ode is )(?<!ode is \[)(?<!ode=)(?<!ret=)(?<!err=)(?<!ode: )(?<!-)\b(?!\d{6}\b)\d+\b"
 )
 """Dates, times, processes and sizes, in which lines differ that report the same; no codes."""
+_SIX_DIGITS: Final = re.compile(r"\b\d{6}\b")
+"""Numbers as long as codes."""
 _BEFORE_WORDS: Final = re.compile(
     r"^(?:[\s:\])]|\[PID: ?\d+\]|\[?\d{4}-\d\d-\d\d[-\d:.]*\]?|Inner Error!)+"
 )
@@ -105,7 +107,7 @@ class Log:
             Itself.
         """
         for line in lines:
-            kind = _CHANGING.sub("", line[:_LONGEST])
+            kind = _SIX_DIGITS.sub(_only_code, _CHANGING.sub("", line[:_LONGEST]))
             if kind in self._seen or _CHATTER.match(line):
                 continue
             if len(self._seen) < _MOST_SEEN:
@@ -164,6 +166,11 @@ class Log:
             self._found[self._message] = _with_words(message, _BEFORE_WORDS.sub("", line))
         else:
             self._message = ""
+
+
+def _only_code(number: re.Match[str]) -> str:
+    """Return a number that is a known code; nothing for a step or a size."""
+    return number[0] if about(number[0]) is not None else ""
 
 
 def _with_words(entry: Entry, words: str) -> Entry:

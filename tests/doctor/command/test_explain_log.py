@@ -115,6 +115,15 @@ def numbered(count: int) -> Iterator[str]:
     yield "EI0002: The wait execution of the Notify register times out.\n"
 
 
+def test_lines_that_differ_in_a_number_are_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[str] = []
+    monkeypatch.setattr(Log, "_read", lambda _, line: read.append(line))
+    Log().read(f"[ERROR] step {number} failed\n" for number in (7, 123_456, 123_457, 12_345_678))
+    assert read == ["[ERROR] step 7 failed\n"]
+    Log().read(f"[ERROR] result {code}\n" for code in (507_011, 507_015))
+    assert len(read) == 3
+
+
 @pytest.mark.exhaustive
 def test_memory_is_bounded_for_a_log_of_any_size() -> None:
     tracemalloc.start()

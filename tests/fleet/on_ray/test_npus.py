@@ -142,7 +142,7 @@ def test_a_driver_that_hangs_is_named_and_wrong_numbers_are_those_of_their_npu(
     hang = another(cluster, "hung", 1, PYACLNN_MOCK_FAULTS="aclnnRmsNorm=hang")
     wrong = another(cluster, "wrong", 1, PYACLNN_MOCK_FAULTS="aclnnRmsNorm=wrong")
     with hang, wrong:
-        found = fleet.examine(only=SLOW, deadline=80, patience=PATIENCE)
+        found = fleet.examine(only=SLOW, deadline=120, patience=PATIENCE)
     bad = {
         (name.split()[0], result.id)
         for name, report in zip(found.names, found.reports, strict=True)

@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+import errno
 import os
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -125,6 +127,16 @@ def host_gives() -> int:
     return min(limits) // 2 >> 26 << 26
 
 
+def _is_removed(folder: Path) -> bool:
+    try:
+        folder.rmdir()
+    except OSError as error:
+        if error.errno != errno.EBUSY:
+            raise
+        return False
+    return True
+
+
 @pytest.fixture
 def group() -> Iterator[Path]:
     """Make a control group that may have 1 GiB, of either version; return its list of processes."""
@@ -140,7 +152,8 @@ def group() -> Iterator[Path]:
                 yield folder / "cgroup.procs"
                 return
         finally:
-            folder.rmdir()
+            # It is busy until its last process, which may be that of a device, has ended.
+            assert npu.wait_until(partial(_is_removed, folder))
     pytest.skip("no control group of memory can be made here")
 
 

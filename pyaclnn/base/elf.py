@@ -11,6 +11,7 @@ from __future__ import annotations
 import mmap
 import os
 import struct
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import IO, TYPE_CHECKING, Final
 
@@ -91,11 +92,18 @@ def read_library(path: Path, *, machine: str | None = None) -> SharedLibrary:
         ElfError: It is not a 64-bit shared library of that processor, or it is damaged.
         OSError: It cannot be read.
     """
-    # The build runs this module alone, for the functions below.
+    with _mapped(path, "a library") as image:
+        return _Reader(image, machine).library(path)
+
+
+@contextmanager
+def _mapped(path: Path, what: str) -> Iterator[mmap.mmap]:
+    """Map a file while it is read; what is out of place in it is an ElfError."""
+    # The build runs this module alone, for functions that open no file.
     from pyaclnn.base.files import FileRefusedError, open_file  # noqa: PLC0415
 
     try:
-        opened = open_file(path, "a library", most=LARGEST)
+        opened = open_file(path, what, most=LARGEST)
     except (FileRefusedError, IsADirectoryError) as error:
         raise ElfError(error.strerror) from None
     with opened as file:
@@ -105,7 +113,7 @@ def read_library(path: Path, *, machine: str | None = None) -> SharedLibrary:
             raise ElfError("the file is empty") from None
         with image:
             try:
-                return _Reader(image, machine).library(path)
+                yield image
             except ElfError:
                 raise
             except (struct.error, LookupError, OverflowError, ValueError):
@@ -148,23 +156,18 @@ def interpreter(path: Path) -> str | None:
         ElfError: It is no 64-bit ELF file.
         OSError: It cannot be read.
     """
-    from pyaclnn.base.files import open_file  # noqa: PLC0415  # as above
-
-    with open_file(path, "a program", most=LARGEST) as file:
-        head = file.read(_HEADER.size)
-        if head[:6] != b"\x7fELF\x02\x01" or len(head) < _HEADER.size:
+    with _mapped(path, "a program") as image:
+        if image[:6] != b"\x7fELF\x02\x01":
             raise ElfError("the file is no 64-bit ELF file")
-        fields = _HEADER.unpack(head)
-        for index in range(fields[10]):
-            file.seek(fields[5] + index * fields[9])
-            segment = file.read(_SEGMENT.size)
-            if len(segment) < _SEGMENT.size:
-                raise ElfError("the file is cut short")
-            kind, _, offset, _, _, size, _, _ = _SEGMENT.unpack(segment)
+        for kind, _, offset, _, _, size, _, _ in _segments(image):
             if kind == _PT_INTERP:
-                file.seek(offset)
-                return file.read(size).rstrip(b"\0").decode(errors="replace")
+                return image[offset : offset + size].rstrip(b"\0").decode(errors="replace")
     return None
+
+
+def _segments(image: mmap.mmap | bytes | bytearray) -> list[tuple[int, ...]]:
+    header = _HEADER.unpack_from(image, 0)
+    return [_SEGMENT.unpack_from(image, header[5] + i * header[9]) for i in range(header[10])]
 
 
 def exported_symbols(image: bytes | bytearray) -> Iterator[tuple[int, str]]:
@@ -211,9 +214,7 @@ class _Reader:
             raise OtherProcessorError(text)
         if header[1] != _SHARED:
             raise ElfError("the file is an ELF file, but no shared library")
-        self.segments = [
-            _SEGMENT.unpack_from(image, header[5] + i * header[9]) for i in range(header[10])
-        ]
+        self.segments = _segments(image)
         self.sections = (header[6], header[11], header[12])
         if any(
             kind == _PT_LOAD and offset + size > len(image)

@@ -221,7 +221,7 @@ def pinned(value: Any, expression: Any) -> Any:
 
 
 def lstm_run(x: Any, params: Any, hx: Any) -> Any:
-    """What PyTorch's cells give step by step: outputs, last states, i, g, f, o, h, c, tanh(c)."""
+    """Run PyTorch's cells: outputs, last states, and of each step i, g, f, o, h, c, tanh(c)."""
     h, c, steps = *(state[0] for state in hx), []
     for each in x:
         i, f, g, o = (
@@ -252,7 +252,7 @@ def lstm_slopes(x: Any, params: Any, hx: Any, saved: Any, slopes: Any) -> Any:
 
 
 def gru_run(x: Any, params: Any, hx: Any) -> Any:
-    """What PyTorch's cells give step by step: outputs, last state, r, z, n, the state's n, h."""
+    """Run PyTorch's cells: outputs, last state, and of each step r, z, n, the state's n, h."""
     h, steps = hx[0], []
     for each in x:
         r, z, n = F.linear(each, params[0], params[2]).chunk(3, -1)

@@ -27,7 +27,7 @@ assert check(known) == 0
 """
 STOPPED = "kid = stop(); print({}); sys.stdout.flush(); os.kill(kid, signal.SIGKILL); os._exit(0)"
 ASKED = 361001
-"""What phase 1 returns when it has asked a device that does not answer."""
+"""Status of phase 1 when it has asked a device that does not answer."""
 
 
 @pytest.mark.exhaustive

@@ -78,7 +78,7 @@ aclError aclrtGetNotifyId(aclrtNotify handle, uint32_t *id)
 }
 
 static aclError queue(aclrtNotify handle, aclrtStream stream_handle, enum task_kind kind,
-                      uint32_t seconds)
+                      struct mock_counting counting, uint32_t seconds)
 {
     aclError status;
     struct notify *notify = mock_notify_find(handle, false, &status);
@@ -88,6 +88,7 @@ static aclError queue(aclrtNotify handle, aclrtStream stream_handle, enum task_k
     if (task != NULL) {
         task->as.notify.notify = handle;
         task->as.notify.seconds = seconds;
+        task->as.notify.counting = counting;
         notify->waits += kind == TASK_NOTIFY_WAIT ? 1 : 0;
         if (kind == TASK_NOTIFY_RECORD && notify->number != 0 && stream->lane == NULL) {
             mock_stream_flush(stream->handle, task->position);
@@ -98,12 +99,12 @@ static aclError queue(aclrtNotify handle, aclrtStream stream_handle, enum task_k
 
 aclError aclrtRecordNotify(aclrtNotify notify, aclrtStream stream)
 {
-    return queue(notify, stream, TASK_NOTIFY_RECORD, 0);
+    return queue(notify, stream, TASK_NOTIFY_RECORD, (struct mock_counting){0}, 0);
 }
 
 aclError aclrtWaitAndResetNotify(aclrtNotify notify, aclrtStream stream, uint32_t timeout)
 {
-    return queue(notify, stream, TASK_NOTIFY_WAIT, timeout);
+    return queue(notify, stream, TASK_NOTIFY_WAIT, (struct mock_counting){0}, timeout);
 }
 
 aclError aclrtNotifyBatchReset(aclrtNotify *notifies, size_t num)
@@ -152,21 +153,13 @@ aclError aclrtCntNotifyGetId(aclrtCntNotify cntNotify, uint32_t *notifyId)
     return find_counting(cntNotify, &status) == NULL ? status : aclrtGetNotifyId(cntNotify, notifyId);
 }
 
-static aclError queue_counting(aclrtCntNotify handle, aclrtStream stream_handle, enum task_kind kind,
-                      struct mock_counting counting, uint32_t seconds)
+static aclError queue_counting(aclrtCntNotify handle, aclrtStream stream, enum task_kind kind,
+                               struct mock_counting counting, uint32_t seconds)
 {
     aclError status;
-    struct notify *notify = find_counting(handle, &status);
-    struct stream *stream =
-        notify == NULL ? NULL : mock_stream_find(stream_handle, true, &status);
-    struct task *task = stream == NULL ? NULL : mock_stream_submit(stream, kind, &status);
-    if (task != NULL) {
-        task->as.notify.notify = handle;
-        task->as.notify.seconds = seconds;
-        task->as.notify.counting = counting;
-        notify->waits += kind == TASK_NOTIFY_WAIT ? 1 : 0;
-    }
-    return status;
+    return find_counting(handle, &status) == NULL
+               ? status
+               : queue(handle, stream, kind, counting, seconds);
 }
 
 aclError aclrtCntNotifyRecord(aclrtCntNotify cntNotify, aclrtStream stream,
@@ -178,7 +171,7 @@ aclError aclrtCntNotifyRecord(aclrtCntNotify cntNotify, aclrtStream stream,
         return mock_fail(ACL_ERROR_RT_PARAM_INVALID, "mode is %u; it must be 0, 1, 2 or 4", mode);
     }
     return queue_counting(cntNotify, stream, TASK_NOTIFY_RECORD,
-                 (struct mock_counting){mode, info->value, false}, 0);
+                               (struct mock_counting){mode, info->value, false}, 0);
 }
 
 aclError aclrtCntNotifyWaitWithTimeout(aclrtCntNotify cntNotify, aclrtStream stream,
@@ -189,13 +182,13 @@ aclError aclrtCntNotifyWaitWithTimeout(aclrtCntNotify cntNotify, aclrtStream str
         return mock_fail(ACL_ERROR_RT_PARAM_INVALID, "mode is %u; it must be 0 to 4", mode);
     }
     return queue_counting(cntNotify, stream, TASK_NOTIFY_WAIT,
-                 (struct mock_counting){mode, info->value, info->isClear != 0}, info->timeout);
+                               (struct mock_counting){mode, info->value, info->isClear != 0}, info->timeout);
 }
 
 aclError aclrtCntNotifyReset(aclrtCntNotify cntNotify, aclrtStream stream)
 {
     return queue_counting(cntNotify, stream, TASK_NOTIFY_RECORD,
-                 (struct mock_counting){ACL_RT_CNT_NOTIFY_RECORD_SET_VALUE_MODE, 0, false}, 0);
+                               (struct mock_counting){ACL_RT_CNT_NOTIFY_RECORD_SET_VALUE_MODE, 0, false}, 0);
 }
 
 /* ---- other processes ------------------------------------------------------------------------- */

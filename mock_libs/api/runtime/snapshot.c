@@ -79,28 +79,31 @@ aclError aclrtSnapShotProcessLock(int pid, void *reserve)
     return status;
 }
 
+/* Save the memory, or restore it: it stays, so there is nothing to do between two announcements. */
+static aclError copy_memory(int pid, int from, int to, aclrtSnapShotStage before,
+                            aclrtSnapShotStage after)
+{
+    aclError status = check(pid, from);
+    status = status != ACL_SUCCESS ? status : announce(before);
+    if (status == ACL_SUCCESS) {
+        state = to;
+        status = announce(after);
+    }
+    return status;
+}
+
 aclError aclrtSnapShotProcessBackup(int pid, aclrtSnapShotBackupArgs *args)
 {
     (void)args;
-    aclError status = check(pid, LOCKED);
-    status = status != ACL_SUCCESS ? status : announce(ACL_RT_SNAPSHOT_BACKUP_PRE);
-    if (status == ACL_SUCCESS) {
-        state = SAVED;
-        status = announce(ACL_RT_SNAPSHOT_BACKUP_POST);
-    }
-    return status;
+    return copy_memory(pid, LOCKED, SAVED, ACL_RT_SNAPSHOT_BACKUP_PRE,
+                       ACL_RT_SNAPSHOT_BACKUP_POST);
 }
 
 aclError aclrtSnapShotProcessRestore(int pid, aclrtSnapShotRestoreArgs *args)
 {
     (void)args;
-    aclError status = check(pid, SAVED);
-    status = status != ACL_SUCCESS ? status : announce(ACL_RT_SNAPSHOT_RESTORE_PRE);
-    if (status == ACL_SUCCESS) {
-        state = LOCKED;
-        status = announce(ACL_RT_SNAPSHOT_RESTORE_POST);
-    }
-    return status;
+    return copy_memory(pid, SAVED, LOCKED, ACL_RT_SNAPSHOT_RESTORE_PRE,
+                       ACL_RT_SNAPSHOT_RESTORE_POST);
 }
 
 aclError aclrtSnapShotProcessUnlock(int pid, void *reserve)

@@ -6,7 +6,8 @@
 #include "named_callback.h"
 #include "stream_wait.h"
 
-static enum { RUNNING, LOCKED, SAVED } state;
+enum snapshot_state { RUNNING, LOCKED, SAVED };
+static enum snapshot_state state;
 
 aclError aclrtSnapShotCallbackRegister(aclrtSnapShotStage stage, aclrtSnapShotCallBack callback,
                                        void *args)
@@ -41,14 +42,14 @@ static aclError announce(aclrtSnapShotStage stage)
     return ACL_SUCCESS;
 }
 
-static aclError check(int pid, int expected)
+static aclError check(int pid, enum snapshot_state expected)
 {
     if (pid != (int)getpid()) {
         return mock_fail(ACL_ERROR_RT_FEATURE_NOT_SUPPORT,
                          "pid is %d; the simulated NPU takes snapshots of the calling process, %d",
                          pid, (int)getpid());
     }
-    return (int)state == expected
+    return state == expected
                ? ACL_SUCCESS
                : mock_fail(ACL_ERROR_RT_PARAM_INVALID,
                            "the order is lock, backup, restore, unlock; the process is %s",
@@ -80,8 +81,8 @@ aclError aclrtSnapShotProcessLock(int pid, void *reserve)
 }
 
 /* Save the memory, or restore it: it stays, so there is nothing to do between two announcements. */
-static aclError copy_memory(int pid, int from, int to, aclrtSnapShotStage before,
-                            aclrtSnapShotStage after)
+static aclError copy_memory(int pid, enum snapshot_state from, enum snapshot_state to,
+                            aclrtSnapShotStage before, aclrtSnapShotStage after)
 {
     aclError status = check(pid, from);
     status = status != ACL_SUCCESS ? status : announce(before);

@@ -82,6 +82,8 @@ class Call:
         zeros: The places of results that become 0 without a call of CANN, or None.
         overlap_checked: Whether overlaps of the arrays were refused already.
         is_repeatable: Whether a call of equal layouts and options needs no validation.
+        requested: The stream that the caller gave, or None.
+        bundles: How NumPy arrays of this call lie together on devices, by context.
     """
 
     def __init__(
@@ -106,8 +108,8 @@ class Call:
         self.zeros = zeros
         self.overlap_checked = overlap_checked
         self.is_repeatable = is_repeatable and not interface.found_later
-        self._requested = stream
-        self._layouts: dict[int, list[Any]] = {}
+        self.requested = stream
+        self.bundles: dict[int, Any] = {}
 
     def again(self, given: Mapping[str, Any], stream: StreamLike | None) -> Call:
         """Return the same call of other arrays, of the same shapes and dtypes.
@@ -123,7 +125,7 @@ class Call:
         other.__dict__.update(self.__dict__)
         if stream is not None:
             stream = require_stream(self.interface.routine, stream, None)
-        other._requested = stream
+        other.requested = stream
         other.arguments = arguments = list(self.arguments)
         for place in self.interface.tensors:
             if arguments[place].__class__ is not Empty:
@@ -146,25 +148,12 @@ class Call:
         for array in arrays_in(self.arguments):
             device = array.device
             break
-        return require_stream(self.interface.routine, self._requested, device)
+        return require_stream(self.interface.routine, self.requested, device)
 
     @property
     def is_new(self) -> bool:
         """Return whether the call writes only arrays that it allocates."""
         return all(_is_to_be_made(self.arguments[place]) for place in self.writes)
-
-    def layouts(self, context: int) -> list[Any]:
-        """List the layouts of the tensors, densely on a device, as ``map_arrays`` returns them."""
-        found = self._layouts.get(context)
-        if found is None:
-
-            def dense(array: Any) -> Layout:
-                return Layout.dense(context, array.dtype, array.shape)
-
-            places = self.interface.tensors
-            found = [map_arrays(dense, self.arguments[place]) for place in places]
-            self._layouts[context] = found
-        return found
 
     def place(self, stream: Stream) -> list[Any]:
         """List the arguments in C order, with results allocated in the order of a stream."""

@@ -3,28 +3,31 @@
 
 from __future__ import annotations
 
-import contextlib
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pyaclnn.base.errors import AclError
+from pyaclnn.calling.bundle import Bundle
+from pyaclnn.calling.call import map_arrays
 from pyaclnn.calling.dynamic_shape import Descriptors, Unsettled
 from pyaclnn.calling.empty import Empty
 from pyaclnn.calling.fast_path import MOST_KEPT, types_of
 from pyaclnn.calling.launch import launch_operator
 from pyaclnn.runtime.array import DeviceArray, array_on_loan
+from pyaclnn.runtime.device import require_device
 from pyaclnn.runtime.dlpack import is_foreign
+from pyaclnn.runtime.layout import Layout
+from pyaclnn.runtime.progress import finished
+from pyaclnn.runtime.stream import Stream
 from pyaclnn.runtime.transfer import fetch_now, send_now
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from pyaclnn.calling.call import Call
-    from pyaclnn.runtime.layout import Layout
-    from pyaclnn.runtime.stream import Stream
+    from pyaclnn.runtime.device import Device
 
-__all__ = ["HostCalls", "completed", "fetch_into", "host_key", "run_on_host"]
+__all__ = ["HostCalls", "fetch_into", "host_key", "run_on_host"]
 
 
 def host_key(given: Mapping[str, Any]) -> tuple[object, ...] | None:
@@ -36,13 +39,16 @@ def host_key(given: Mapping[str, Any]) -> tuple[object, ...] | None:
     Returns:
         None if an argument can be no part of a key.
     """
-    key = tuple(
-        (value.shape, value.dtype) if type(value) is np.ndarray else (types_of(value), value)
-        for value in given.values()
-    )
-    # The shape of such a tensor can change, and a key would keep it alive.
-    if any(map(is_foreign, given.values())):
-        return None
+    parts: list[object] = []
+    for value in given.values():
+        if type(value) is np.ndarray:
+            parts += value.shape, value.dtype
+        # The shape of such a tensor can change, and a key would keep it alive.
+        elif is_foreign(value):
+            return None
+        else:
+            parts += types_of(value), value
+    key = tuple(parts)
     try:
         hash(key)
     except (TypeError, ValueError):  # as of a memoryview that can be written
@@ -80,12 +86,18 @@ def run_on_host(call: Call) -> Any:
         for place in call.writes:
             arguments[place] = _zeros(arguments[place])
         return call.result(arguments)
-    stream = call.stream
+    stream = None if call.requested is None else call.stream
+    device = require_device(call.interface.routine, None) if stream is None else stream.device
+    timeline = device._timeline if stream is None else stream._timeline
     if call.interface.refuse_mistake is not None:
-        call.interface.refuse_mistake(arguments, stream.device)
-    with stream.device._active():
+        call.interface.refuse_mistake(arguments, device)
+    with device._active():
+        bundle = _bundle(call, device)
+        if bundle is not None:
+            return call.result(bundle.run(call, device, timeline))
+        stream = stream or Stream.default(device)
         sent = _sent(call, stream)
-        with completed(stream):
+        with finished(timeline):
             if call.interface.found_later:
                 kept = Descriptors(call.operator, sent, stream)
             else:
@@ -99,11 +111,23 @@ def run_on_host(call: Call) -> Any:
     return call.result(arguments)
 
 
+def _bundle(call: Call, device: Device) -> Bundle | None:
+    """Return how the arrays of a call lie together on a device, or None if they do not."""
+    if call.interface.found_later:
+        return None
+    context = device._context
+    if context not in call.bundles:
+        call.bundles[context] = Bundle.of(call, context)
+    found: Bundle | None = call.bundles[context]
+    return found
+
+
 def _sent(call: Call, stream: Stream) -> list[Any]:
     """Return the arguments with arrays on the device: copies of inputs, memory for results."""
     device, take = stream.device, stream.pool._take
 
-    def sent(value: Any, layout: Layout) -> DeviceArray:
+    def sent(value: Any) -> DeviceArray:
+        layout = Layout.dense(device._context, value.dtype, value.shape)
         # Copies happen at once, so the memory must not be one that queued work still uses.
         array = array_on_loan(take(layout, device, idle=True), device)
         if value.__class__ is not Empty:
@@ -111,9 +135,8 @@ def _sent(call: Call, stream: Stream) -> list[Any]:
         return array
 
     arguments = list(call.arguments)
-    pairs = zip(call.interface.tensors, call.layouts(device._context), strict=True)
-    for place, layout in pairs:
-        arguments[place] = _in_pairs(sent, arguments[place], layout)
+    for place in call.interface.tensors:
+        arguments[place] = map_arrays(sent, arguments[place])
     return arguments
 
 
@@ -123,31 +146,6 @@ def _in_pairs(function: Callable[[Any, Any], Any], value: Any, other: Any) -> An
         pairs = zip(value, other, strict=True)
         return tuple([None if item is None else function(item, more) for item, more in pairs])
     return None if value is None else function(value, other)
-
-
-class completed:  # noqa: N801  # read as a word of the with statement
-    """Context that waits at its end for the work queued in it, also where that fails.
-
-    Raises what the work, or the wait, raises.
-    """
-
-    __slots__ = ("_before", "_stream")
-
-    def __init__(self, stream: Stream) -> None:
-        """Begin on a stream, the context of whose device is current."""
-        self._stream = stream
-        self._before = stream._timeline.submitted
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        if kind is None:
-            self._stream._finish()
-        # Something may have been queued before the failure; leave nothing behind.
-        elif issubclass(kind, AclError) and self._stream._timeline.submitted != self._before:
-            with contextlib.suppress(AclError):
-                self._stream._finish()
 
 
 def _fetched(value: Any, array: DeviceArray) -> np.ndarray[Any, Any]:

@@ -30,6 +30,7 @@ __all__ = [
     "ask_those_left",
     "end_work",
     "finish",
+    "finished",
     "is_complete",
     "leave_stream",
     "note_progress",
@@ -192,6 +193,34 @@ def finish(timeline: Timeline, stream: Pointer, limit: int, given_up: Callable[[
     """
     with waiting("synchronize", [(timeline, timeline.sync_point)]):
         wait_for("aclrtSynchronizeStream", stream, limit=limit, given_up=given_up)
+
+
+class finished:  # noqa: N801  # read as a word of the with statement
+    """Context that waits at its end for the work queued in it, also where that fails.
+
+    Raises what the work, or the wait, raises.
+    """
+
+    __slots__ = ("_before", "_timeline")
+
+    def __init__(self, timeline: Timeline) -> None:
+        """Begin on a stream, the context of whose device is current."""
+        self._timeline = timeline
+        self._before = timeline.submitted
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if kind is None:
+            self._finish()
+        # Something may have been queued before the failure; leave nothing behind.
+        elif issubclass(kind, AclError) and self._timeline.submitted != self._before:
+            with contextlib.suppress(AclError):
+                self._finish()
+
+    def _finish(self) -> None:
+        finish(self._timeline, self._timeline.struct.stream, -1, lambda: False)
 
 
 _MOMENT: Final = 100

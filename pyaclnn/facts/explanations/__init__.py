@@ -14,7 +14,7 @@ import functools
 import re
 from typing import TYPE_CHECKING, Any, Final
 
-from pyaclnn.facts.explanations.explanation import DriverCode, Explanation, Line, Message
+from pyaclnn.facts.explanations.explanation import DriverCode, Explanation, Line, Message, Wording
 from pyaclnn.facts.explanations.needles import needles_of
 from pyaclnn.facts.explanations.table import Table, lines_of
 
@@ -30,10 +30,12 @@ __all__ = [
     "STATUS",
     "TORCH_KINDS",
     "TORCH_MODULES",
+    "WORDINGS",
     "DriverCode",
     "Explanation",
     "Line",
     "Message",
+    "Wording",
     "internal_codes",
     "messages",
 ]
@@ -60,10 +62,13 @@ def _component(key: str, row: str) -> tuple[str, str]:
 
 
 def _line(key: str, row: dict[str, Any]) -> tuple[str, Line]:
-    pattern, beside = re.compile(row.pop("pattern")), row.pop("beside", None)
-    kind, outer = row.pop("kind"), row.pop("outer", None)
-    beside = beside and re.compile(beside)
-    return key, Line(pattern, needles_of(pattern), beside, kind, outer, Explanation.of(row))
+    pattern, kind, outer = re.compile(row.pop("pattern")), row.pop("kind"), row.pop("outer", None)
+    return key, Line(pattern, needles_of(pattern), kind, outer, Explanation.of(row))
+
+
+def _wording(key: str, row: dict[str, str]) -> tuple[str, Wording]:
+    pattern = re.compile(row["pattern"])
+    return key, Wording(pattern, needles_of(pattern), row["text"])
 
 
 STATUS: Final = Table("status/*.toml", _explanation)
@@ -76,6 +81,8 @@ FAMILIES: Final = Table("families.toml", _component)
 """Components by the beginnings of their messages' codes; the longest that fits counts."""
 LINES: Final = Table("lines/*.toml", _line)
 """Texts without a code by an id; the first that fits a line counts."""
+WORDINGS: Final = Table("wordings.toml", _wording)
+"""Patterns of what is said in several ways, by an id, each with the usual words for it."""
 CLUSTER: Final = Table("cluster.toml", _explanation)
 """Findings about a cluster by their ids."""
 TORCH_KINDS: Final = Table("torch_kinds.toml", _numbered)

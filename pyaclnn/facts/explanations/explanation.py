@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     import re
     from collections.abc import Mapping
 
-__all__ = ["DriverCode", "Explanation", "Line", "Message"]
+__all__ = ["DriverCode", "Explanation", "Line", "Message", "Wording"]
 
 
 class Explanation(NamedTuple):
@@ -68,7 +68,6 @@ class Line(NamedTuple):
     Attributes:
         pattern: Fits the text; its first group, if it has one, is the subject.
         needles: Texts in lower case; the pattern fits no text that contains none of them.
-        beside: Fits another line of the same text, without which this one has no such cause.
         kind: Those who print it, with an article.
         consequence_in: The component in which it is a consequence of something else; None for a
             cause.
@@ -77,7 +76,6 @@ class Line(NamedTuple):
 
     pattern: re.Pattern[str]
     needles: frozenset[str]
-    beside: re.Pattern[str] | None
     kind: str
     consequence_in: str | None
     explanation: Explanation
@@ -92,6 +90,20 @@ class Line(NamedTuple):
         if any(needle in lower for needle in self.needles):
             return self.pattern.search(line)
         return None
+
+
+class Wording(NamedTuple):
+    """Words for an event that is mostly told in others.
+
+    Attributes:
+        pattern: Fits the words.
+        needles: Texts in lower case; the pattern fits no text that contains none of them.
+        text: The usual words, with references to groups of the pattern.
+    """
+
+    pattern: re.Pattern[str]
+    needles: frozenset[str]
+    text: str
 
 
 class Message(NamedTuple):

@@ -20,8 +20,8 @@ __all__ = ["Table", "lines_of"]
 Key = TypeVar("Key")
 Row = TypeVar("Row")
 
-_PATTERNS: Final = ("pattern", "beside")
-"""Keys of regular expressions, whose braces count repetitions."""
+_PATTERN: Final = "pattern"
+"""Key of a regular expression, whose braces count repetitions."""
 _FOLDER: Final = Path(__file__).parent
 
 
@@ -70,8 +70,8 @@ class Table(Mapping[Key, Row]):
 def _filled(row: Any, texts: Mapping[str, str], file: Mapping[str, Any]) -> Any:
     if not isinstance(row, dict):
         return row
-    patterns = {key: row.pop(key) for key in _PATTERNS if key in row}
-    return {**file.get("each", {}), **fill(row, texts), **patterns}
+    filled = {key: text if key == _PATTERN else fill(text, texts) for key, text in row.items()}
+    return {**file.get("each", {}), **filled}
 
 
 def lines_of(name: str) -> Iterator[list[str]]:

@@ -52,7 +52,7 @@ _HEX: Final = re.compile(r"0[xX][0-9a-fA-F]{4,16}\b")
 _INTEGER: Final = re.compile("-?[0-9]+")
 CODE: Final = re.compile(
     rf"{_TORCH.pattern}|{_MESSAGE.pattern}|{_HEX.pattern}"
-    r"|(?<![\w.])(?:-8\d*|\d{6})(?![\w.]*\d)|\b(?:ACL_|ACLNN_|MOCK_)[A-Z_]+\b"
+    r"|(?<![\w.])(?:-8\d*|4294\d{6}|\d{6})(?!\w|\.\d)|\b(?:ACL_|ACLNN_|MOCK_)[A-Z_]+\b"
 )
 """Codes in a line, and names of codes as the headers write them."""
 _SIGN_BIT: Final = 1 << 31
@@ -207,7 +207,7 @@ def _of_component(text: str) -> Entry | None:
 
 
 def _hexadecimal(text: str) -> Entry | None:
-    """Explain a code in hexadecimal; a negative one may be written in 32 bits."""
+    """Explain a code in hexadecimal."""
     number = int(text, 16)
     if number in internal_codes():
         name, status = internal_codes()[number]
@@ -215,8 +215,6 @@ def _hexadecimal(text: str) -> Entry | None:
         note = f"{text} {name} is the runtime's own number for it"
         return replace(outside, notes=(*outside.notes, note))
     entry = _number(number)
-    if entry is None and number & _SIGN_BIT:
-        entry = _number(number - 2 * _SIGN_BIT)
     return entry and replace(entry, notes=(*entry.notes, f"In hexadecimal: {text}"))
 
 
@@ -228,7 +226,9 @@ def _named(name: str) -> int | None:
 
 
 def _number(code: int | str) -> Entry | None:
+    """Explain a number; a negative one may be written as one of 32 bits."""
     code = int(code)
+    code -= 2 * _SIGN_BIT if _SIGN_BIT < code < 2 * _SIGN_BIT else 0
     if code in codes.names():
         return _status(code)
     if code in DEVICE_MANAGEMENT:

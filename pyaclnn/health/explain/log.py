@@ -6,9 +6,10 @@ from __future__ import annotations
 import functools
 import re
 from dataclasses import dataclass, field, replace
+from operator import itemgetter
 from typing import TYPE_CHECKING, Final
 
-from pyaclnn.facts.explanations import LINES
+from pyaclnn.facts.explanations import LINES, WORDINGS
 from pyaclnn.health.explain.codes import CODE, about, about_function
 from pyaclnn.health.explain.entry import SPECIFIC, TEXT, Entry, order_of
 
@@ -21,6 +22,11 @@ __all__ = ["Log", "look_up"]
 
 _NUMBERED: Final = (
     (re.compile(r"(?i)hccl.*?error code is \[?(\d{1,4})\b"), "HCCL", 10),
+    (
+        re.compile(r"\bHccl[A-Z]\w*.{0,40}?\b(?:ret|err|code|result)\w*\W{1,4}(\d{1,4})\b"),
+        "HCCL",
+        10,
+    ),
     (re.compile(r"errNo\[0x0+50+([0-9a-f]{1,3})\]"), "HCCL", 16),
     (
         re.compile(r"(?i)\bdrv ?(?:retcode|ret|err(?:or ?(?:code)?)?)\D{1,4}(\d{1,5})\b"),
@@ -51,6 +57,8 @@ _FAILURE: Final = re.compile(r"(?i)err|fail|\bret|code|result|abort|status|excep
 """Words of a line of a log whose numbers may be codes, and not steps, sizes or processes."""
 _ENDLESS: Final = re.compile(r"(\S{200})\S+")
 """Text without a blank, as of a binary file, on which patterns would take long."""
+_GENERAL_KIND: Final = "general"
+"""Kind of the texts that count where nothing else in a log is known."""
 _LONGEST: Final = 4000
 _MOST_WORDS: Final = 240
 _MOST_LINES: Final = 2
@@ -87,8 +95,6 @@ class Log:
 
     is_typed: bool = False
     _found: dict[str, Entry] = field(default_factory=dict)
-    _if_beside: dict[str, Entry] = field(default_factory=dict)
-    _beside: set[str] = field(default_factory=set)
     _seen: set[str] = field(default_factory=set)
     _message: str = ""
 
@@ -117,21 +123,13 @@ class Log:
 
     def entries(self) -> list[Entry]:
         """Return the answers, the innermost cause first."""
-        fulfilled = (entry for key, entry in self._if_beside.items() if key in self._beside)
-        entries = {entry.heading: entry for entry in (*fulfilled, *self._found.values())}
-        return sorted(entries.values(), key=order_of)
+        found = sorted(self._found.values(), key=order_of)
+        return [entry for entry in found if entry.component != _GENERAL_KIND] or found
 
     def _read(self, line: str) -> None:
         for text in _of_text(line):
             said = text if self.is_typed else _with_words(text, line)
             self._found.setdefault(text.heading, said)
-        for key, known in LINES.items():
-            if known.beside is None:
-                continue
-            if known.search(line, line.lower()):
-                self._if_beside[key] = _of_line(key, known, key.replace("_", " "))
-            if known.beside.search(line):
-                self._beside.add(key)
         for pattern, component, base in _NUMBERED:
             match = pattern.search(line)
             entry = about(f"{component} {int(match[1], base)}") if match else None
@@ -182,25 +180,46 @@ def _with_words(entry: Entry, words: str) -> Entry:
 
 
 def _of_text(line: str) -> Iterator[Entry]:
-    """Explain the text of a line by the first pattern that fits it."""
-    lower = line.lower()
+    """Explain the text of a line by the first pattern that fits it, as it is or in usual words.
+
+    Texts of the general kind come behind all others.
+    """
+    found = [
+        (known.kind == _GENERAL_KIND, key, known, match)
+        for words in dict.fromkeys((line, _in_usual_words(line)))
+        for key, known, match in _first_match(words)
+    ]
+    for _, key, known, match in sorted(found, key=itemgetter(0))[:1]:
+        yield from _of_match(key, known, match)
+
+
+def _first_match(line: str) -> Iterator[tuple[str, Line, re.Match[str]]]:
+    lower, is_failure = line.lower(), bool(_FAILURE.search(line))
     for key, known in LINES.items():
-        match = known.beside is None and known.search(line, lower)
+        match = (is_failure or known.kind != _GENERAL_KIND) and known.search(line, lower)
         if match:
-            subject = next(filter(None, match.groups()), key.replace("_", " "))
-            yield _of_line(key, known, subject)
-            function = about_function(subject)
-            if function is not None:
-                yield replace(function, rank=TEXT, place=_places()[key])
+            yield key, known, match
             return
 
 
-def _of_line(key: str, known: Line, subject: str) -> Entry:
-    heading = f"{subject} ({known.kind})"
+def _in_usual_words(line: str) -> str:
+    lower = line.lower()
+    for wording in WORDINGS.values():
+        if any(needle in lower for needle in wording.needles):
+            line = wording.pattern.sub(wording.text, line)
+    return line
+
+
+def _of_match(key: str, known: Line, match: re.Match[str]) -> Iterator[Entry]:
+    subject = next(filter(None, match.groups()), key.replace("_", " "))
     rank = SPECIFIC if known.consequence_in else TEXT
     component = known.consequence_in or known.kind
-    entry = Entry.of(heading, known.explanation, rank=rank, component=component)
-    return replace(entry, place=_places()[key])
+    entry = Entry.of(f"{subject} ({known.kind})", known.explanation, rank=rank, component=component)
+    step = entry.next_step and entry.next_step.replace("%s", subject)
+    yield replace(entry, next_step=step, place=_places()[key])
+    function = about_function(subject)
+    if function is not None:
+        yield replace(function, rank=TEXT, place=_places()[key])
 
 
 @functools.cache

@@ -81,11 +81,33 @@ def test_the_words_of_a_message_stand_beside_its_explanation() -> None:
     assert words["EI0006"][0] == "Getting socket times out."
 
 
-def test_a_cause_that_shows_only_beside_another_line_needs_both() -> None:
+def test_a_line_that_comes_with_many_failures_is_explained_by_the_code_beside_it() -> None:
     alone = "DrvMngGetConsoleLogLevel failed. (g_conLogLevel=3)"
     assert look_up(alone) == []
     for text in (f"{alone}\nret is -8005", f"ret is -8005\n{alone}"):
-        assert look_up(text)[0].heading == "nodes closed (driver)"
+        assert [entry.heading.split()[0] for entry in look_up(text)] == ["-8005"]
+
+
+def test_advice_of_a_line_is_repeated_where_nothing_else_is_known() -> None:
+    line = "ValueError: the frobnicator is cold. Please install frob-kit 3.2 on each node."
+    assert look_up(line)[0].next_step == "Do what it says: install frob-kit 3.2 on each node."
+    assert len(look_up(f"{line}\nret is -8005")) == 1
+
+
+SAID_OTHERWISE = [
+    ("[ERROR] FE(7,python):2024-01-01 [a.cc:1]7 dlopen libatb.so failed", "nnal"),
+    ("\tlibatb.so => not found", "nnal"),
+    ("Unable to load library '/opt/x/libcudart.so.12'", "CUDA"),
+    ("can not import module 'tbe'", "PYTHONPATH"),
+    ("[ERROR] DRV(3,python):2024-01-01 [devmm.c:1] <errno:13, 3> Ioctl device error", "id`"),
+    ("dcmi call failed, ret is 4294959276", "holds the device"),
+]
+
+
+@pytest.mark.parametrize(("line", "cure"), SAID_OTHERWISE)
+def test_an_event_is_known_in_other_words(line: str, cure: str) -> None:
+    first = Log().read([line]).entries()[0]
+    assert cure in " ".join((*first.causes, str(first.next_step)))
 
 
 CASES = [

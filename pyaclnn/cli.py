@@ -269,7 +269,7 @@ def _mock_run(options: argparse.Namespace) -> int:
     program = options.program[1:] if options.program[:1] == ["--"] else options.program
     if not program:
         options.parser.error("a program is missing after 'mock run'")
-    environment = mock.environment(os.environ, acl=options.acl)
+    environment = mock.environment(os.environ)
     sys.stdout.flush()
     try:
         os.execvpe(program[0], program, environment)  # noqa: S606  # this is the purpose of the command

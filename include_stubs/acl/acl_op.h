@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Attributes of the single-operator interface that came before aclnn. Provided by libascendcl.so.
+ * Attributes of the single-operator interface that came before aclnn, and running a compiled one.
+ * Provided by libascendcl.so.
  */
 #pragma once
 
 #include <stdint.h>
 #include "acl/acl_base.h"
+#include "acl/acl_base_mdl.h"
 
 ACL_STUBS_C_BEGIN
 
@@ -43,5 +45,13 @@ ACL_FUNC_VISIBILITY aclError aclopSetAttrListString(aclopAttr *attr, const char 
     int numValues, const char **values);
 ACL_FUNC_VISIBILITY aclError aclopSetAttrListDataType(aclopAttr *attr, const char *attrName,
     int numValues, const aclDataType *values);
+
+ACL_FUNC_VISIBILITY aclError aclopExecute(const char *opType, int numInputs,
+    const aclTensorDesc *const *inputDesc, const aclDataBuffer *const *inputs, int numOutputs,
+    const aclTensorDesc *const *outputDesc, aclDataBuffer *const *outputs, const aclopAttr *attr,
+    aclrtStream stream);
+ACL_FUNC_VISIBILITY aclError aclopExecuteV2(const char *opType, int numInputs,
+    aclTensorDesc **inputDesc, aclDataBuffer **inputs, int numOutputs, aclTensorDesc **outputDesc,
+    aclDataBuffer **outputs, aclopAttr *attr, aclrtStream stream);
 
 ACL_STUBS_C_END

@@ -44,6 +44,10 @@ ACL_FUNC_VISIBILITY aclError aclSetCompileopt(aclCompileOpt opt, const char *val
 ACL_FUNC_VISIBILITY size_t aclGetCompileoptSize(aclCompileOpt opt);
 ACL_FUNC_VISIBILITY aclError aclGetCompileopt(aclCompileOpt opt, char *value, size_t length);
 
+ACL_FUNC_VISIBILITY aclError aclopCompile(const char *opType, int numInputs,
+    const aclTensorDesc *const *inputDesc, int numOutputs, const aclTensorDesc *const *outputDesc,
+    const aclopAttr *attr, aclopEngineType engineType, aclopCompileType compileFlag,
+    const char *opPath);
 ACL_FUNC_VISIBILITY aclError aclopCompileAndExecute(const char *opType, int numInputs,
     const aclTensorDesc *const *inputDesc, const aclDataBuffer *const *inputs, int numOutputs,
     const aclTensorDesc *const *outputDesc, aclDataBuffer *const *outputs, const aclopAttr *attr,

@@ -81,26 +81,26 @@ def ldflags() -> list[str]:
     ]
 
 
-def environment(base: Mapping[str, str], *, acl: bool = False) -> dict[str, str]:
+def environment(base: Mapping[str, str]) -> dict[str, str]:
     """The environment in which any program runs on the simulated NPU.
 
     Args:
         base: The environment to start from, which may name a release; it is not changed.
-        acl: Whether Python finds the stand-in for pyACL as ``acl``.
 
     Returns:
-        The same with the libraries first in ``LD_LIBRARY_PATH``, this interpreter for the device
-        process, and the simulated NPU as the backend of programs that use pyaclnn.
+        The same with the libraries first in ``LD_LIBRARY_PATH``, the stand-in for pyACL first in
+        ``PYTHONPATH``, this interpreter for the device process, and the simulated NPU as the
+        backend of programs that use pyaclnn.
 
     Raises:
         ReleaseError: ``PYACLNN_MOCK_CANN`` names no release.
     """
     release = simulated(base)
     path = [str(_libraries_of(release)), *filter(None, [base.get("LD_LIBRARY_PATH")])]
-    python = [str(acldir()), *filter(None, [base.get("PYTHONPATH")])] if acl else []
+    python = [str(acldir()), *filter(None, [base.get("PYTHONPATH")])]
     return {
         **base,
-        **({"PYTHONPATH": ":".join(python)} if python else {}),
+        "PYTHONPATH": ":".join(python),
         "LD_LIBRARY_PATH": ":".join(path),
         "PYACLNN_MOCK_PYTHON": sys.executable,
         "PYACLNN_BACKEND": "mock",

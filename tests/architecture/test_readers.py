@@ -29,7 +29,7 @@ OWN = {
     "pyaclnn.mock.protocol.headers": "headers of the package",
     "pyaclnn.mock.protocol.fault_functions": "headers of the package",
     "pyaclnn.mock.contract": "tables of the package",
-    "pyaclnn.mock.python.acl.listed": "headers of the package",
+    "pyaclnn.mock.python.acl.declared": "headers of the package",
     "pyaclnn.mock.control.include_folder": "headers of the package",
     "pyaclnn.mock.control.missing_symbols": "libraries of the package",
     "pyaclnn.health.report.template": "a page of the package",

@@ -300,6 +300,17 @@ class TestExecution:
         assert status == 999001
         assert "no kernel for the single operator NonMaxSuppressionV7" in npu.message()
 
+    def test_a_compiled_operator_is_executed_and_another_is_not_found(self) -> None:
+        desc, nothing = ffi.new("aclTensorDesc *[1]", [describe((1,))]), NULL
+        buffer = ffi.new("aclDataBuffer *[1]", [DEAD])
+        sides = (1, desc, buffer, 0, nothing, nothing, nothing, nothing)
+        for execute_compiled in (lib.aclopExecute, lib.aclopExecuteV2):
+            assert execute_compiled(b"Floor", *sides) == 100024
+            assert "no operator Floor was compiled" in npu.message()
+        call("aclopCompile", b"Ceil", 1, desc, 0, nothing, nothing, 0, 0, nothing)
+        assert lib.aclopExecute(b"Ceil", *sides) == 100000  # the buffer is none
+        lib.aclDestroyTensorDesc(desc[0])
+
     def test_attributes_that_do_not_fit_stop_nothing(self) -> None:
         status, _ = execute(
             "TransData", [X], [zeros(2, 3)], src_format="ND", dst_format="FRACTAL_Z"

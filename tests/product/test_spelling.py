@@ -23,7 +23,7 @@ MISTYPED = [
     ("doctor --level quik", "pyaclnn doctor", "choose from"),
     ("doctor --level quik", "pyaclnn doctor", "did you mean 'quick'?"),
     ("doctor merge --jsn r.json a.json", "pyaclnn doctor merge", "did you mean '--json'?"),
-    ("mock run --alc -- prog", "pyaclnn mock run", "arguments: --alc; did you mean '--acl'?"),
+    ("mock run --cnn=9.1 prog", "pyaclnn mock run", "did you mean '--cann'?"),
     ("mock home --can 9.1 x --wat", "pyaclnn mock home", "unrecognized arguments: --wat"),
     ("mock cflag", "pyaclnn mock", "did you mean 'cflags'?"),
     ("smoke more", "pyaclnn smoke", "unrecognized arguments: more"),

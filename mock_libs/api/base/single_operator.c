@@ -23,25 +23,29 @@ struct side {
     void **tensors;
 };
 
-/* Names that executors and records point to: one of each operator type, which is never freed. The
- * prefix keeps them apart from functions. */
-static const char *name_of(const char *type)
+/* An operator type: its name, to which executors and records point and which is never freed, with a
+ * prefix that keeps it apart from functions. */
+struct type {
+    struct type *next;
+    bool compiled;
+    char name[];
+};
+
+static struct type *find_type(const char *type)
 {
-    static struct name {
-        struct name *next;
-        char text[];
-    } *names;
+    static struct type *types;
     static const char PREFIX[] = "ge:";
-    struct name *found = names;
-    while (found != NULL && strcmp(found->text + sizeof PREFIX - 1, type) != 0) {
+    struct type *found = types;
+    while (found != NULL && strcmp(found->name + sizeof PREFIX - 1, type) != 0) {
         found = found->next;
     }
     if (found == NULL && (found = malloc(sizeof *found + sizeof PREFIX + strlen(type))) != NULL) {
-        strcpy(stpcpy(found->text, PREFIX), type);
-        found->next = names;
-        names = found;
+        strcpy(stpcpy(found->name, PREFIX), type);
+        found->compiled = false;
+        found->next = types;
+        types = found;
     }
-    return found == NULL ? NULL : found->text;
+    return found;
 }
 
 static void set_strides(struct tensor *tensor)
@@ -237,19 +241,63 @@ static aclError run(const char *name, struct side *inputs, struct side *outputs,
     return status != ACL_SUCCESS ? status : mock_phase2(name, NULL, 0, executor, stream);
 }
 
-static aclError execute(const char *type, struct side inputs, struct side outputs,
+/* Launch an operator, which is compiled before or by this call. A compiled one serves every shape. */
+static aclError execute(const char *name, bool compile, struct side inputs, struct side outputs,
                         const aclopAttr *attributes, aclrtStream stream)
 {
     mock_enter();
-    const char *name = name_of(type);
+    struct type *type = find_type(name);
+    const bool ready = type != NULL && (type->compiled |= compile);
     mock_leave();
-    if (name == NULL) {
+    if (type == NULL) {
         return mock_fail(ACL_ERROR_BAD_ALLOC, "no host memory for a name");
     }
-    const aclError status = run(name, &inputs, &outputs, attributes, stream);
+    if (!ready) {
+        return mock_fail(ACL_ERROR_OP_NOT_FOUND,
+                         "no operator %s was compiled; call aclopCompile, or "
+                         "aclopCompileAndExecute, which does both",
+                         name);
+    }
+    const aclError status = run(type->name, &inputs, &outputs, attributes, stream);
     end_side(&inputs);
     end_side(&outputs);
     return status;
+}
+
+/* The tensors of a call, as every function of this family names them. */
+#define INPUTS                                                                                     \
+    (struct side)                                                                                  \
+    {                                                                                              \
+        "inputs", numInputs, (const aclTensorDesc *const *)inputDesc,                              \
+            (const aclDataBuffer *const *)inputs, NULL                                             \
+    }
+#define OUTPUTS                                                                                    \
+    (struct side)                                                                                  \
+    {                                                                                              \
+        "outputs", numOutputs, (const aclTensorDesc *const *)outputDesc,                           \
+            (const aclDataBuffer *const *)outputs, NULL                                            \
+    }
+
+aclError aclopCompile(const char *opType, int numInputs, const aclTensorDesc *const *inputDesc,
+                      int numOutputs, const aclTensorDesc *const *outputDesc,
+                      const aclopAttr *attr, aclopEngineType engineType,
+                      aclopCompileType compileFlag, const char *opPath)
+{
+    (void)numInputs;
+    (void)inputDesc;
+    (void)numOutputs;
+    (void)outputDesc;
+    (void)attr;
+    (void)engineType;
+    (void)compileFlag;
+    (void)opPath;
+    mock_enter();
+    struct type *type = find_type(opType);
+    if (type != NULL) {
+        type->compiled = true;
+    }
+    mock_leave();
+    return type != NULL ? ACL_SUCCESS : mock_fail(ACL_ERROR_BAD_ALLOC, "no host memory for a name");
 }
 
 aclError aclopCompileAndExecute(const char *opType, int numInputs,
@@ -263,10 +311,7 @@ aclError aclopCompileAndExecute(const char *opType, int numInputs,
     (void)engineType;
     (void)compileFlag;
     (void)opPath;
-    return execute(opType, (struct side){"inputs", numInputs, inputDesc, inputs, NULL},
-                   (struct side){"outputs", numOutputs, outputDesc,
-                                 (const aclDataBuffer *const *)outputs, NULL},
-                   attr, stream);
+    return execute(opType, true, INPUTS, OUTPUTS, attr, stream);
 }
 
 aclError aclopCompileAndExecuteV2(const char *opType, int numInputs, aclTensorDesc **inputDesc,
@@ -279,10 +324,20 @@ aclError aclopCompileAndExecuteV2(const char *opType, int numInputs, aclTensorDe
     (void)engineType;
     (void)compileFlag;
     (void)opPath;
-    return execute(opType,
-                   (struct side){"inputs", numInputs, (const aclTensorDesc *const *)inputDesc,
-                                 (const aclDataBuffer *const *)inputs, NULL},
-                   (struct side){"outputs", numOutputs, (const aclTensorDesc *const *)outputDesc,
-                                 (const aclDataBuffer *const *)outputs, NULL},
-                   attr, stream);
+    return execute(opType, true, INPUTS, OUTPUTS, attr, stream);
+}
+
+aclError aclopExecute(const char *opType, int numInputs, const aclTensorDesc *const *inputDesc,
+                      const aclDataBuffer *const *inputs, int numOutputs,
+                      const aclTensorDesc *const *outputDesc, aclDataBuffer *const *outputs,
+                      const aclopAttr *attr, aclrtStream stream)
+{
+    return execute(opType, false, INPUTS, OUTPUTS, attr, stream);
+}
+
+aclError aclopExecuteV2(const char *opType, int numInputs, aclTensorDesc **inputDesc,
+                        aclDataBuffer **inputs, int numOutputs, aclTensorDesc **outputDesc,
+                        aclDataBuffer **outputs, aclopAttr *attr, aclrtStream stream)
+{
+    return execute(opType, false, INPUTS, OUTPUTS, attr, stream);
 }

@@ -72,7 +72,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--type-rows",
         type=int,
-        default=400,
+        default=100,
         metavar="COUNT",
         help="how many joint dtypes of each operator the marked tables try, and eight times "
         "as many mixtures beside them",

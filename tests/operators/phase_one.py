@@ -140,6 +140,7 @@ def _beside(table: Table, chip: str, most: int) -> Iterator[tuple[str, ...]]:
     listed = known.listed.get(chip, frozenset())
     for row in chain(single, elsewhere, mixed, joint):
         if row not in skipped and not (listed and listed.issuperset(row)):
+            skipped.add(row)
             yield row
 
 

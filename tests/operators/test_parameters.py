@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
+from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
@@ -54,7 +55,8 @@ def calls(table: Table, chip: str, name: str, dtype: str) -> list[Changes]:
     """Calls in which a tensor has a type: rows of types, and all alike of its own type with it."""
     place = table.types.names.index(name) if name in table.types.names else None
     rows = (*table.types.rows[chip], *table.types.unknown) if place is not None else ()
-    found = [of_types(table, row) for row in rows if place is not None and row[place] == dtype][:60]
+    fitting = (row for row in rows if place is not None and row[place] == dtype)
+    found = [of_types(table, row) for row in islice(fitting, 60)]
     base = table.base[name]
     assert isinstance(base, Array)
     alike = (other for other in table.tensors if _dtype(table, other) == base.dtype)

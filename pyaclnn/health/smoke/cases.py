@@ -78,8 +78,12 @@ def dtypes_of(device: Device) -> list[np.dtype[Any]]:
     return [d for d in FLOATS if has_bfloat16 or d != ml_dtypes.bfloat16]
 
 
-def cases(device: Device, shapes: Sequence[tuple[int, ...]] = SHAPES) -> list[Case]:
-    """List the cases: every operator in every dtype that it takes on a device's chip.
+def cases(
+    device: Device,
+    shapes: Sequence[tuple[int, ...]] = SHAPES,
+    names: Sequence[str] = (),
+) -> list[Case]:
+    """List the cases: operators in every dtype that they take on a device's chip.
 
     An operator that this chip or an older CANN lacks is left out, unless it is essential: a machine
     without those is reported.
@@ -87,11 +91,13 @@ def cases(device: Device, shapes: Sequence[tuple[int, ...]] = SHAPES) -> list[Ca
     Args:
         device: An open device.
         shapes: The shapes of the input.
+        names: The operators; all if none.
     """
     dtypes, family = dtypes_of(device), find_family(device.soc_name)
     return [
         Case(operator.name, shape, dtype)
         for operator in all_operators().values()
+        if not names or operator.name in names
         for dtype in (*dtypes, *_integers(operator))
         if _takes(operator, dtype, family) and _is_there(operator)
         for shape in shapes

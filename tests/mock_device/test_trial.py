@@ -12,7 +12,7 @@ from pyaclnn.mock.operators.arguments import signature_of
 from pyaclnn.mock.operators.kernel_call import KernelCall
 from pyaclnn.mock.operators.trial import MisfitError, try_kernel
 from pyaclnn.mock.protocol.dtypes import DATA_TYPES
-from pyaclnn.mock.protocol.values import IntArray, TensorList, Value
+from pyaclnn.mock.protocol.values import BoolArray, IntArray, TensorList, Value
 from pyaclnn.reference.kernels.kernel import Kernel
 
 from .bench import tensor
@@ -84,6 +84,26 @@ RIGHT: dict[str, tuple[str, dict[str, Value]]] = {
             "end": 1275,
             "step": 1,
             "out": tensor(7, 255),
+        },
+    ),
+    "lengths that are not proportional": (
+        "aclnnConvolutionBackward",
+        {
+            "gradOutput": tensor(2, 8, 99),
+            "input": tensor(2, 1, 400),
+            "weight": tensor(8, 1, 8),
+            "biasSizes": IntArray((8,)),
+            "stride": IntArray((4,)),
+            "padding": IntArray((0,)),
+            "dilation": IntArray((1,)),
+            "transposed": False,
+            "outputPadding": IntArray((0,)),
+            "groups": 1,
+            "outputMask": BoolArray((True, True, True)),
+            "cubeMathType": 0,
+            "gradInput": tensor(2, 1, 400),
+            "gradWeight": tensor(8, 1, 8),
+            "gradBias": tensor(8),
         },
     ),
     "no elements": ("aclnnAbs", {"self": tensor(0, HUGE, HUGE), "out": tensor(0, HUGE, HUGE)}),

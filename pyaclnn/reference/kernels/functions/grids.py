@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
 __all__ = ["grid_sampled", "grid_sampled_back"]
 
 Array = Any
-BILINEAR, NEAREST = 0, 1
+NEAREST, BICUBIC = 1, 2
 ZEROS, BORDER, REFLECTION = 0, 1, 2
 
 
@@ -30,49 +31,65 @@ def _reflected(x: Array, low: float, high: float) -> tuple[Array, Array]:
     return np.where(even, low + rest, high - rest), slope
 
 
-def _places(grid: Array, count: int, padding: int, align: bool) -> tuple[Array, Array]:
-    """Places along an axis for numbers from -1 to 1, and the slopes of them."""
-    x = (grid + 1) / 2 * (count - 1) if align else ((grid + 1) * count - 1) / 2
-    slope = np.full(x.shape, (count - 1 if align else count) / 2)
+def _padded(x: Array, count: int, padding: int, align: bool) -> tuple[Array, Array]:
+    """Places along an axis moved inside if that is asked for, and the slopes of that."""
+    slope = np.ones(x.shape)
     if padding == ZEROS:
         return x, slope
     if padding == REFLECTION:
-        x, turned = _reflected(x, *((0, count - 1) if align else (-0.5, count - 0.5)))
-        slope = slope * turned
+        x, slope = _reflected(x, *((0, count - 1) if align else (-0.5, count - 0.5)))
     return np.clip(x, 0, count - 1), slope * ((x > 0) & (x < count - 1))
+
+
+def _cubic(apart: Array) -> tuple[Array, Array]:
+    """The share of an element in a cubic interpolation by its distance, and its slope."""
+    far = np.abs(apart)
+    near = far <= 1
+    share = np.where(
+        near, (1.25 * far - 2.25) * far**2 + 1, (((5 - far) * far - 8) * far + 4) * 0.75
+    )
+    slope = np.where(near, (3.75 * far - 4.5) * far, ((10 - 3 * far) * far - 8) * 0.75)
+    return share, slope * np.sign(apart)
+
+
+def _taps(
+    grid: Array, count: int, mode: int, padding: int, align: bool
+) -> Iterator[tuple[Array, Array, Array]]:
+    """The elements of an axis that numbers from -1 to 1 lie among: places, shares, their slopes."""
+    x = (grid + 1) / 2 * (count - 1) if align else ((grid + 1) * count - 1) / 2
+    scale = (count - 1 if align else count) / 2
+    if mode == BICUBIC:
+        for place in (np.floor(x) + step for step in (-1, 0, 1, 2)):
+            share, slope = _cubic(x - place)
+            yield _padded(place, count, padding, align)[0], share, slope * scale
+        return
+    x, moved = _padded(x, count, padding, align)
+    if mode == NEAREST:
+        yield np.rint(x), np.ones(x.shape), np.zeros(x.shape)
+        return
+    for side in (0, 1):
+        place = np.floor(x) + side
+        yield place, 1 - np.abs(x - place), (2 * side - 1) * moved * scale
 
 
 def _corners(
     x: Array, grid: Array, mode: int, padding: int, align: bool
 ) -> Iterator[tuple[tuple[Array, ...], Array, list[Array]]]:
-    """The elements around each point: their places, shares, and the slopes of the shares.
-
-    Raises:
-        NotImplementedError: The mode is neither bilinear nor nearest.
-    """
-    if mode not in (BILINEAR, NEAREST):
-        raise NotImplementedError(f"interpolationMode {mode} is not computed")
+    """The elements around each point: their places, shares, and the slopes of the shares."""
     sizes = x.shape[2:]
-    axes = [
-        _places(grid[..., len(sizes) - 1 - axis], count, padding, align)
+    batch = np.arange(len(x)).reshape(-1, *[1] * len(sizes))
+    taps = [
+        [*_taps(grid[..., len(sizes) - 1 - axis], count, mode, padding, align)]
         for axis, count in enumerate(sizes)
     ]
-    for corner in np.ndindex(*((2 if mode == BILINEAR else 1,) * len(sizes))):
-        at = [
-            (np.rint(place) if mode == NEAREST else np.floor(place) + side).astype(int)
-            for side, (place, _) in zip(corner, axes, strict=True)
-        ]
+    for corner in itertools.product(*taps):
+        at = [place.astype(int) for place, _, _ in corner]
         inside = math.prod((i >= 0) & (i < n) for i, n in zip(at, sizes, strict=True))
-        shares = [
-            np.ones(i.shape) if mode == NEAREST else 1 - np.abs(place - i)
-            for i, (place, _) in zip(at, axes, strict=True)
-        ]
+        shares = [share for _, share, _ in corner]
         slopes = [
-            inside * (mode == BILINEAR) * (2 * side - 1) * slope
-            * math.prod((share for other, share in enumerate(shares) if other != axis), start=1)
-            for axis, (side, (_, slope)) in enumerate(zip(corner, axes, strict=True))
-        ]  # fmt: skip
-        batch = np.arange(len(x)).reshape(-1, *[1] * len(sizes))
+            math.prod([*shares[:axis], slope, *shares[axis + 1 :]]) * inside
+            for axis, (_, _, slope) in enumerate(corner)
+        ]
         places = (batch, slice(None), *(np.where(inside, i, 0) for i in at))
         yield places, math.prod(shares) * inside, slopes[::-1]
 
@@ -83,7 +100,7 @@ def grid_sampled(x: Array, grid: Array, mode: int, padding: int, align: bool) ->
     Args:
         x: Images, (N, C, *sizes).
         grid: Points, whose last numbers are those of the first size, (N, *points, sizes).
-        mode: 0 linear, 1 nearest.
+        mode: 0 linear, 1 nearest, 2 cubic.
         padding: Outside are 0 zeros, 1 the border, 2 reflections.
         align: Whether -1 and 1 are the centres of the outer elements; else their borders.
     """

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import functools
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any, Final
 
@@ -10,7 +11,7 @@ from pyaclnn.torch.norms import AddRmsNorm, GroupNorm, LayerNorm, RmsNorm
 from pyaclnn.torch.tensors import pytorch
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
 __all__: list[str] = []
 
@@ -51,6 +52,7 @@ def _operator(name: str, make: Any, tensors: str, saved: str, options: str) -> A
     )
     results, places = make.results, make.places
     count, kept_count = tensors.count(",") + 1, saved.count(",") + 1
+    compiling = torch.compiler.is_compiling
 
     class Gradient(torch.autograd.Function):  # type: ignore[misc,name-defined]  # as below
         """The gradient, which has none of its own."""
@@ -92,15 +94,54 @@ def _operator(name: str, make: Any, tensors: str, saved: str, options: str) -> A
                 any(w for w, place in zip(asked, places, strict=True) if place == each)
                 for each in range(max(places) + 1)
             ]
-            given = gradients[:results]
-            call = Gradient.forward if torch.compiler.is_compiling() else Gradient.apply
-            found = iter(call(wanted, ctx.options, *ctx.saved_tensors, *given))
+            given = (*ctx.saved_tensors, *gradients[:results])
+            is_last = compiling() or (not torch.is_grad_enabled() and _is_plain(given))
+            call = Gradient.forward if is_last else Gradient.apply
+            found = iter(call(wanted, ctx.options, *given))
             each = [next(found) if is_wanted else None for is_wanted in wanted]
             chosen = zip(asked, places, strict=True)
             result = [each[place] if is_asked else None for is_asked, place in chosen]
             return (*result, *(None for _ in ctx.options))
 
-    return Function.apply
+    # Without the preparations for transforms, which take longer than the norm.
+    recorded = super(torch.autograd.Function, Function).apply
+
+    def apply(*arguments: Any) -> Any:
+        given = arguments[:count]
+        if compiling() or not _is_plain(given):
+            return Function.apply(*arguments)
+        if torch.is_grad_enabled() and any(t is not None and t.requires_grad for t in given):
+            return recorded(*arguments)
+        return forward(*arguments)
+
+    return apply
+
+
+def _is_plain(arguments: Iterable[Any]) -> bool:
+    """Return whether nothing looks on at a call with these arguments, but perhaps autograd.
+
+    Transforms, modes, tracing, tangents and subclasses of tensors need PyTorch's dispatcher.
+    """
+    observers, types = _plainness()
+    return not any(observer() for observer in observers) and all(
+        type(argument) in types or (type(argument) is list and {*map(type, argument)} <= types)
+        for argument in arguments
+    )
+
+
+@functools.cache
+def _plainness() -> tuple[tuple[Callable[[], Any], ...], frozenset[type]]:
+    """Return what says that something looks on, and the types of arguments of a plain call."""
+    torch = pytorch()
+    inside, forward_ad = torch._C, torch.autograd.forward_ad  # noqa: SLF001  # has no public name
+    observers = (
+        inside._are_functorch_transforms_active,  # noqa: SLF001  # as above
+        inside._len_torch_dispatch_stack,  # noqa: SLF001  # as above
+        inside._get_tracing_state,  # noqa: SLF001  # as above
+        lambda: forward_ad._current_level >= 0,  # noqa: SLF001  # as above
+    )
+    tensors = (torch.Tensor, torch.nn.Parameter, torch.Size)
+    return observers, frozenset((*tensors, type(None), tuple, int, float, bool))
 
 
 def _defined(
@@ -120,11 +161,13 @@ def _defined(
         make: Makes the norm from its options.
         allocate: Returns the results, also without memory.
         launch: Fills them.
+
+    Returns:
+        The function, which goes through PyTorch's dispatcher only where something looks on.
     """
-    options = len(fields(make))
+    end = count + len(fields(make))
 
     def split(arguments: tuple[Any, ...]) -> tuple[Any, ...]:
-        end = count + options
         return make(*arguments[count:end]), arguments[:count], *arguments[end:]
 
     def compute(*arguments: Any) -> Any:
@@ -147,10 +190,24 @@ def _defined(
         kind = type(rows[0])
         return kind(stacked), kind([0] * len(stacked))
 
-    made = pytorch().library.custom_op(f"pyaclnn::{name}", compute, mutates_args=(), schema=schema)
-    made.register_fake(fake)
-    made.register_vmap(each_of)
-    return getattr(pytorch().ops.pyaclnn, name).default
+    torch, library = pytorch(), _library()
+    library.define(name + schema, tags=(torch.Tag.pt2_compliant_tag,))
+    library.impl(name, compute, "PrivateUse1")
+    torch.library.register_fake(f"pyaclnn::{name}", fake, lib=library)
+    torch.library.register_vmap(f"pyaclnn::{name}", each_of, lib=library)
+    made = getattr(torch.ops.pyaclnn, name).default
+
+    def call(*arguments: Any) -> Any:
+        plain = not torch.compiler.is_compiling() and _is_plain(arguments)
+        return (compute if plain else made)(*arguments)
+
+    return call
+
+
+@functools.cache
+def _library() -> Any:
+    """Return this package's part of PyTorch's library, which lasts as long as this is kept."""
+    return pytorch().library.Library("pyaclnn", "FRAGMENT")
 
 
 def _element(argument: Any, place: Any, row: int) -> Any:

@@ -99,10 +99,10 @@ class LayerNorm(Norm):
     def launch(self, given: Sequence[Tensor], outputs: Sequence[Tensor]) -> None:
         """See ``Norm``."""
         (x, weight, bias), (y, mean, rstd) = given, outputs
-        with on_npu("layer_norm", "input", x) as npu:
-            a, *affine = npu.arrays(input=x, weight=weight, bias=bias)
-            out = npu.arrays(out=y, mean=mean, rstd=rstd)
-            ops.layer_norm(a, tuple(self.shape), *affine, self.eps, stream=npu.stream, out=out)
+        npu = on_npu("layer_norm", "input", x)
+        a, *affine = npu.arrays(input=x, weight=weight, bias=bias)
+        out = npu.results(out=y, mean=mean, rstd=rstd)
+        ops.layer_norm(a, tuple(self.shape), *affine, self.eps, stream=npu.stream, out=out)
 
     def launch_backward(
         self,
@@ -113,19 +113,19 @@ class LayerNorm(Norm):
     ) -> None:
         """See ``Norm``."""
         x, weight, bias, mean, rstd = saved
-        with on_npu("layer_norm", "input", x) as npu:
-            dy, a = npu.arrays(grad_out=gradients[0], input=x)
-            kept = npu.arrays(mean=mean, rstd=rstd, weight=weight, bias=bias)
-            out = [npu.array("out", result) for result in _placed(wanted, found)]
-            ops.layer_norm_backward(
-                dy,
-                a,
-                tuple(self.shape),
-                *kept,
-                output_mask=tuple(wanted),
-                stream=npu.stream,
-                out=out,
-            )
+        npu = on_npu("layer_norm", "input", x)
+        dy, a = npu.arrays(grad_out=gradients[0], input=x)
+        kept = npu.arrays(mean=mean, rstd=rstd, weight=weight, bias=bias)
+        out = [npu.result("out", result) for result in _placed(wanted, found)]
+        ops.layer_norm_backward(
+            dy,
+            a,
+            tuple(self.shape),
+            *kept,
+            output_mask=tuple(wanted),
+            stream=npu.stream,
+            out=out,
+        )
 
 
 @dataclass(frozen=True)
@@ -146,10 +146,10 @@ class RmsNorm(Norm):
     def launch(self, given: Sequence[Tensor], outputs: Sequence[Tensor]) -> None:
         """See ``Norm``."""
         (x, weight), (y, rstd) = given, outputs
-        with on_npu("rms_norm", "input", x) as npu:
-            a, gamma = npu.arrays(input=x, weight=weight)
-            out = npu.arrays(out=y, rstd=rstd)
-            ops.rms_norm(a, gamma, self.eps, stream=npu.stream, out=out)
+        npu = on_npu("rms_norm", "input", x)
+        a, gamma = npu.arrays(input=x, weight=weight)
+        out = npu.results(out=y, rstd=rstd)
+        ops.rms_norm(a, gamma, self.eps, stream=npu.stream, out=out)
 
     def launch_backward(
         self,
@@ -170,9 +170,9 @@ def _rms_norm_grad(
     x, weight, rstd = saved
     dx = x.new_empty(x.shape) if dx is None else dx
     wide = weight.new_empty(weight.shape, dtype=pytorch().float32)
-    with on_npu(routine, "input", x) as npu:
-        given = npu.arrays(grad_out=gradient, input=x, rstd=rstd, weight=weight)
-        ops.rms_norm_grad(*given, stream=npu.stream, out=npu.arrays(dx=dx, dgamma=wide))
+    npu = on_npu(routine, "input", x)
+    given = npu.arrays(grad_out=gradient, input=x, rstd=rstd, weight=weight)
+    ops.rms_norm_grad(*given, stream=npu.stream, out=npu.results(dx=dx, dgamma=wide))
     if dgamma is not None:
         dgamma.copy_(wide)
 
@@ -195,10 +195,10 @@ class AddRmsNorm(Norm):
     def launch(self, given: Sequence[Tensor], outputs: Sequence[Tensor]) -> None:
         """See ``Norm``."""
         (x1, x2, weight), (y, total, rstd) = given, outputs
-        with on_npu("add_rms_norm", "x1", x1) as npu:
-            a, b, gamma = npu.arrays(x1=x1, x2=x2, weight=weight)
-            out = npu.arrays(out=y, rstd=rstd, sum=total)
-            ops.add_rms_norm(a, b, gamma, self.eps, stream=npu.stream, out=out)
+        npu = on_npu("add_rms_norm", "x1", x1)
+        a, b, gamma = npu.arrays(x1=x1, x2=x2, weight=weight)
+        out = npu.results(out=y, rstd=rstd, sum=total)
+        ops.add_rms_norm(a, b, gamma, self.eps, stream=npu.stream, out=out)
 
     @staticmethod
     def saved(given: Sequence[Tensor], outputs: Sequence[Tensor]) -> tuple[Tensor, ...]:
@@ -238,10 +238,10 @@ class GroupNorm(Norm):
     def launch(self, given: Sequence[Tensor], outputs: Sequence[Tensor]) -> None:
         """See ``Norm``."""
         (x, weight, bias), (y, mean, rstd) = given, outputs
-        with on_npu("group_norm", "input", x) as npu:
-            a, *affine = npu.arrays(input=x, weight=weight, bias=bias)
-            out = npu.arrays(out=y, mean=mean, rstd=rstd)
-            ops.group_norm(a, self.groups, *affine, self.eps, stream=npu.stream, out=out)
+        npu = on_npu("group_norm", "input", x)
+        a, *affine = npu.arrays(input=x, weight=weight, bias=bias)
+        out = npu.results(out=y, mean=mean, rstd=rstd)
+        ops.group_norm(a, self.groups, *affine, self.eps, stream=npu.stream, out=out)
 
     def launch_backward(
         self,
@@ -252,10 +252,10 @@ class GroupNorm(Norm):
     ) -> None:
         """See ``Norm``."""
         x, weight, _, mean, rstd = saved
-        with on_npu("group_norm", "input", x) as npu:
-            given = npu.arrays(grad_out=gradients[0], input=x, mean=mean, rstd=rstd)
-            gamma = npu.array("weight", weight)
-            out = [npu.array("out", result) for result in _placed(wanted, found)]
-            ops.group_norm_backward(
-                *given, self.groups, gamma, output_mask=tuple(wanted), stream=npu.stream, out=out
-            )
+        npu = on_npu("group_norm", "input", x)
+        given = npu.arrays(grad_out=gradients[0], input=x, mean=mean, rstd=rstd)
+        gamma = npu.array("weight", weight)
+        out = [npu.result("out", result) for result in _placed(wanted, found)]
+        ops.group_norm_backward(
+            *given, self.groups, gamma, output_mask=tuple(wanted), stream=npu.stream, out=out
+        )

@@ -7,6 +7,8 @@ import contextlib
 from typing import TYPE_CHECKING, Any
 
 import torch
+from torch.autograd import forward_ad
+from torch.utils._python_dispatch import TorchDispatchMode
 from torch_cases import ROWS, WIDTH, _backward, _given, _random
 
 if TYPE_CHECKING:
@@ -192,6 +194,41 @@ def norms_of_pyaclnn_under_transforms(device: str) -> Results:
         "gradients": torch.func.vmap(torch.func.grad(loss, (0, 1)), (0, None))(x, weight)[1],
         "groups": torch.func.vmap(lambda image: norms.group_norm(image, 2))(images),
     }
+
+
+class _Seen(TorchDispatchMode):  # type: ignore[misc,unused-ignore]  # typed where PyTorch is
+    """The operators that a mode of PyTorch is asked about."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.names: list[str] = []
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        self.names.append(str(func))
+        return func(*args, **(kwargs or {}))
+
+
+def norms_of_pyaclnn_with_onlookers(device: str) -> Results:
+    """Modes see a norm as one operator, and what has no derivative says so."""
+    x = _random(ROWS, WIDTH).to(device)
+    if device == "cpu":
+        return {"normed": torch.nn.functional.layer_norm(x, (WIDTH,))}
+    torch.npu.set_device(device)
+    from pyaclnn.torch import layer_norm  # noqa: PLC0415  # torch-npu comes first
+
+    with _Seen() as seen:
+        normed = layer_norm(x, (WIDTH,))
+    assert seen.names.count("pyaclnn.layer_norm.default") == 1, seen.names
+    with forward_ad.dual_level():
+        dual = forward_ad.make_dual(x, torch.ones_like(x))
+        with contextlib.suppress(RuntimeError, NotImplementedError):
+            raise AssertionError(f"a tangent is lost: {layer_norm(dual, (WIDTH,))}")
+    leaf = x.clone().requires_grad_()
+    (first,) = torch.autograd.grad(layer_norm(leaf, (WIDTH,)).sum(), leaf, create_graph=True)
+    with contextlib.suppress(NotImplementedError):
+        first.sum().backward()
+        raise AssertionError("a second-order gradient is lost")
+    return {"normed": normed}
 
 
 def modules_of_pyaclnn(device: str) -> Results:

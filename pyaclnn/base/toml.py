@@ -4,13 +4,18 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
     from pathlib import Path
 
-__all__ = ["fill", "read_toml"]
+__all__ = ["fill", "read_rows", "read_toml"]
+
+Row = TypeVar("Row")
+
+_PATTERN: Final = "pattern"
+"""Key of a regular expression, whose braces count repetitions."""
 
 
 def read_toml(path: Path) -> dict[str, Any]:
@@ -20,6 +25,20 @@ def read_toml(path: Path) -> dict[str, Any]:
     else:
         import tomli as tomllib  # noqa: PLC0415  # as above
     return tomllib.loads(path.read_text(encoding="utf-8"))
+
+
+def read_rows(path: Path, kind: Callable[..., Row], **texts: object) -> tuple[Row, ...]:
+    """Read a TOML file of the package with a table for each row, whose name is the row's ``name``.
+
+    Args:
+        path: The file.
+        kind: Builds a row from its values.
+        texts: Texts for names in braces; a regular expression has none.
+    """
+    return tuple(
+        kind(name=name, **{k: v if k == _PATTERN else fill(v, texts) for k, v in row.items()})
+        for name, row in read_toml(path).items()
+    )
 
 
 def fill(value: Any, texts: Mapping[str, object]) -> Any:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from pyaclnn.base.toml import fill, read_toml
+from pyaclnn.base.toml import read_rows
 
 __all__ = ["Row", "rows"]
 
@@ -43,8 +43,4 @@ _TABLE: Final = Path(__file__).with_name("environment.toml")
 @functools.cache
 def rows() -> tuple[Row, ...]:
     """Return the variables in the table's order."""
-    texts = {"arch": platform.machine()}
-    return tuple(
-        Row(name, **{k: v if k == "pattern" else fill(v, texts) for k, v in row.items()})
-        for name, row in read_toml(_TABLE).items()
-    )
+    return read_rows(_TABLE, Row, arch=platform.machine())

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from pyaclnn.base.toml import read_toml
+from pyaclnn.base.toml import read_rows
 
 __all__ = ["Place", "places"]
 
@@ -36,5 +36,4 @@ _TABLE: Final = Path(__file__).with_name("places.toml")
 @functools.cache
 def places() -> tuple[Place, ...]:
     """Return the folders in the table's order."""
-    rows = read_toml(_TABLE).items()
-    return tuple(Place(name, **{**row, "variables": tuple(row["variables"])}) for name, row in rows)
+    return read_rows(_TABLE, Place)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from pyaclnn.base.toml import read_toml
+from pyaclnn.base.toml import read_rows
 
 __all__ = ["Product", "products"]
 
@@ -38,5 +38,4 @@ _TABLE: Final = Path(__file__).with_name("products.toml")
 @functools.cache
 def products() -> tuple[Product, ...]:
     """Return the products in the table's order."""
-    rows = read_toml(_TABLE).items()
-    return tuple(Product(name, **{**row, "folders": tuple(row["folders"])}) for name, row in rows)
+    return read_rows(_TABLE, Product)

@@ -13,10 +13,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from pyaclnn.facts.drivers import drivers
 from pyaclnn.health.checks.finding import Finding, at_path, found, more, ok, skip, value
 from pyaclnn.health.checks.installation import order_of
 
 if TYPE_CHECKING:
+    from pyaclnn.facts.drivers import Drivers
     from pyaclnn.health.checks.context import CheckContext
     from pyaclnn.health.checks.machine import Machine
 
@@ -191,13 +193,6 @@ def _mounts(context: CheckContext) -> Finding:
 MODULES: Final = re.compile(r"^(?:drv_|ascend_|davinci_|asdrv_)", re.MULTILINE)
 """Names of the driver's modules, at the beginnings of lines."""
 
-_OLDEST_DRIVER: Final = (
-    ("8.5", "25.0"),
-    ("8.2", "24.1"),
-    ("8.0", "24.1.RC1"),
-)
-"""The oldest driver documented for each CANN, newest first; later ones work with what 8.5 needs."""
-
 
 def driver_root(machine: Machine) -> Path:
     """Return the folder of the driver, as its own installer noted it down."""
@@ -257,18 +252,16 @@ def _fits(context: CheckContext) -> Finding:
     required, has = _interface(context), context.setting(path, "ascendhal_version")
     if required and has and order_of(has) < order_of(required):
         return found("DRV-003.interface", *evidence, has=has, required=required)
-    needed = _oldest_for(version)
-    if needed and order_of(driver) < order_of(needed):
-        oldest = value("oldest documented driver", needed)
-        return found(
-            "DRV-003.old", *evidence, oldest, driver=driver, version=version, needed=needed
-        )
+    known = _drivers_for(version)
+    if known is not None and order_of(driver) < order_of(known.oldest):
+        seen = (*evidence, value("documented drivers", known.documented))
+        return found("DRV-003.old", *seen, driver=driver, version=version, needed=known.oldest)
     return ok(f"driver {driver} is new enough for CANN {version}", *evidence)
 
 
-def _oldest_for(version: str) -> str | None:
+def _drivers_for(version: str) -> Drivers | None:
     place = order_of(version)[:2]
-    return next((need for cann, need in _OLDEST_DRIVER if place >= order_of(cann)[:2]), None)
+    return next((row for row in drivers() if place >= order_of(row.name)[:2]), None)
 
 
 def _interface(context: CheckContext) -> str | None:

@@ -24,7 +24,7 @@ from pyaclnn.health.checks.driver import read_visible
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-__all__ = ["TOOL", "DevicePlace", "ask", "find_tool", "output_of", "place_of"]
+__all__ = ["TOOL", "DevicePlace", "ask", "chips", "find_tool", "output_of", "place_of"]
 
 TOOL: Final = "npu-smi"
 _PATIENCE: Final = 20.0
@@ -81,10 +81,7 @@ def place_of(device: int, environment: Mapping[str, str]) -> DevicePlace:
         device: The device, as the process numbers it.
         environment: The environment, with PATH and ASCEND_RT_VISIBLE_DEVICES.
     """
-    tool = find_tool(environment)
-    said, failed = ask(tool, environment, "-m") if tool else ("", f"{TOOL} is not on PATH")
-    rows = (re.match(r"\s*(\d+)\s+(\d+)\s+(\d+)\s", line) for line in said.splitlines())
-    known = {int(row[3]): (int(row[1]), int(row[2])) for row in rows if row}
+    known, failed = chips(environment)
     text = environment.get("ASCEND_RT_VISIBLE_DEVICES")
     if text is None:
         visible = tuple(sorted(known) or range(device + 1))
@@ -92,10 +89,23 @@ def place_of(device: int, environment: Mapping[str, str]) -> DevicePlace:
         visible = read_visible(text, len(known) or _MOST).devices
     physical = visible[device] if device < len(visible) else None
     if not known:
-        return DevicePlace(device, physical, reason=failed or f"{TOOL} info -m lists no chip")
+        return DevicePlace(device, physical, reason=failed)
     if physical not in known:
         return DevicePlace(device, reason=f"{TOOL} info -m does not list device {device}")
     return DevicePlace(device, physical, *known[physical])
+
+
+def chips(environment: Mapping[str, str]) -> tuple[dict[int, tuple[int, int]], str]:
+    """Return card and chip by the physical number of a device, and the reason if none is known.
+
+    Args:
+        environment: The environment, with PATH.
+    """
+    tool = find_tool(environment)
+    said, failed = ask(tool, environment, "-m") if tool else ("", f"{TOOL} is not on PATH")
+    rows = (re.match(r"\s*(\d+)\s+(\d+)\s+(\d+)\s", line) for line in said.splitlines())
+    known = {int(row[3]): (int(row[1]), int(row[2])) for row in rows if row}
+    return known, "" if known else failed or f"{TOOL} info -m lists no chip"
 
 
 def ask(tool: str, environment: Mapping[str, str], *what: str) -> tuple[str, str]:

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Resources of this process: its limits, and the places in which CANN writes, by writing there."""
+"""Resources of this process: its limits, and the places in which CANN writes, by writing there.
+
+Source: Linux: Documentation/admin-guide/cgroup-v2.rst and cgroup-v1/cgroups.rst.
+"""
 
 from __future__ import annotations
 
@@ -15,6 +18,9 @@ from pyaclnn.facts.places import places
 from pyaclnn.health.checks.finding import Finding, at_path, found, ok, value
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pyaclnn.facts.limits import Limit
     from pyaclnn.facts.places import Place
     from pyaclnn.health.checks.context import CheckContext
     from pyaclnn.health.checks.machine import Machine
@@ -22,29 +28,41 @@ if TYPE_CHECKING:
 __all__: list[str] = []
 
 _PROBE: Final = bytes(64 << 10)
+_GROUPS: Final = Path("/sys/fs/cgroup")
+_NO_LIMIT: Final = 1 << 60
+"""Version 1 writes the largest number of pages where there is no limit."""
 
 
-def _limits(_: CheckContext) -> Finding:
-    known = [(row, resource.getrlimit(getattr(resource, row.resource))[0]) for row in limits()]
-    seen = tuple(value(row.name, _written(soft)) for row, soft in known)
+def _limits(context: CheckContext) -> Finding:
+    known = [(row, _limit(context.machine, row)) for row in limits()]
+    seen = tuple(value(row.name, "unlimited" if soft is None else soft) for row, soft in known)
     for outcome, least in (("SYS-001.low", "needs"), ("SYS-001.tight", "wants")):
         for row, soft in known:
-            if soft != resource.RLIM_INFINITY and soft < getattr(row, least):
+            needs = getattr(row, least)
+            if soft is not None and soft < needs:
                 return found(
-                    outcome,
-                    *seen,
-                    name=row.name,
-                    value=soft,
-                    needs=getattr(row, least),
-                    flag=row.flag,
-                    option=row.option,
-                    advice=row.advice,
+                    outcome, *seen, name=row.name, value=soft, needs=needs, advice=row.advice
                 )
     return ok("the limits of this process are high enough", *seen)
 
 
-def _written(limit: int) -> str:
-    return "unlimited" if limit == resource.RLIM_INFINITY else str(limit)
+def _limit(machine: Machine, row: Limit) -> int | None:
+    """Return the value of a limit; None if there is none."""
+    if row.resource:
+        soft = resource.getrlimit(getattr(resource, row.resource))[0]
+        return None if soft == resource.RLIM_INFINITY else soft
+    texts = (machine.text(place / file) or "" for place in _groups(machine) for file in row.files)
+    limits = [int(text) for text in map(str.strip, texts) if text.isdecimal()]
+    return min((limit for limit in limits if limit < _NO_LIMIT), default=None)
+
+
+def _groups(machine: Machine) -> Iterator[Path]:
+    """Yield the folders of this process's control groups, and of those around them."""
+    yield _GROUPS
+    for line in (machine.text("/proc/self/cgroup") or "").splitlines():
+        _, controllers, path = line.split(":", 2)
+        inner = Path(path.lstrip("/"))
+        yield from (_GROUPS / controllers / place for place in (inner, *inner.parents))
 
 
 def _places(context: CheckContext) -> Finding:

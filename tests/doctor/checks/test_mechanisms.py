@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Checks by tables: variables, limits, places to write to, the table of npu-smi, loader's path."""
+"""Checks by tables: variables, limits, places to write to, the driver's tools, loader's path."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def test_a_variable_of_any_length_is_judged(row: Any) -> None:
 
 
 @pytest.mark.sampled(2)
-@pytest.mark.parametrize("row", limits(), ids=lambda row: row.name)
+@pytest.mark.parametrize("row", [row for row in limits() if row.resource], ids=lambda row: row.name)
 def test_a_low_limit_is_named(
     parts: Parts, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, row: Any
 ) -> None:
@@ -89,6 +89,30 @@ def test_a_low_limit_is_named(
     (problem,) = (result for result in report.results if result.id == "SYS-001")
     assert problem.status in {Status.WARN, Status.FAIL}
     assert f"limit of {row.name} is {row.wants - 1}" in problem.summary
+
+
+GROUPS = [
+    ("", "memory.max", "536870911", "memory of the control group is 536870911; CANN needs"),
+    ("", "memory.max", "8589934591", "memory of the control group is 8589934591; CANN may need"),
+    ("", "memory.max", "max", ""),
+    ("0::/pod/x\n", "pod/x/memory.max", "1048576", "memory of the control group is 1048576;"),
+    ("0::/pod/x\n", "pod/memory.max", "1048576", "memory of the control group is 1048576;"),
+    ("5:memory:/d\n", "memory/d/memory.limit_in_bytes", "4096", "memory of the control group is"),
+    ("5:memory:/d\n", "memory/memory.limit_in_bytes", "9223372036854771712", ""),
+    ("3:pids:/d\n", "pids/d/pids.max", "63", "processes of the control group is 63; CANN needs"),
+]
+
+
+@pytest.mark.sampled(3)
+@pytest.mark.parametrize(("member", "file", "limit", "words"), GROUPS)
+def test_a_low_limit_of_the_control_group_is_named(
+    parts: Parts, tmp_path: Path, member: str, file: str, limit: str, words: str
+) -> None:
+    made = healthy(tmp_path / "machine", "8.1", parts)
+    made.write("/proc/self/cgroup", member)
+    made.write(f"/sys/fs/cgroup/{file}", f"{limit}\n")
+    (result,) = (r for r in run(QUICK, machine=made.machine()).results if r.id == "SYS-001")
+    assert (words in result.summary) if words else result.status is Status.PASS
 
 
 @pytest.mark.parametrize(
@@ -111,10 +135,8 @@ def test_the_table_of_npu_smi_is_read(
     status: Status,
     words: str,
 ) -> None:
-    tool = tmp_path / "npu-smi"
     line = "exec /usr/bin/yes" if script is None else f"printf '%s' '{script}'"
-    tool.write_text(f"#!/bin/sh\n{line}\n", encoding="utf-8")
-    tool.chmod(0o755)
+    _tool(tmp_path / "npu-smi", line)
     monkeypatch.setenv("PATH", str(tmp_path))
     task = SimpleNamespace(simulated=False, expected_devices=2)
     finding = step_of("HW-005")(SimpleNamespace(task=task))  # type: ignore[arg-type]  # all it needs
@@ -125,14 +147,56 @@ def test_the_table_of_npu_smi_is_read(
 
 
 @pytest.mark.parametrize(
+    ("answer", "status"),
+    [("OK", Status.PASS), ("NOT OK", Status.FAIL), ("NOK", Status.FAIL), ("UNKNOWN", Status.PASS)],
+)
+def test_driver_and_firmware_that_are_no_pair_are_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, answer: str, status: Status
+) -> None:
+    board = f'[ "$3" = board ] && echo "\tCompatibility                  : {answer}" && exit'
+    _tool(tmp_path / "npu-smi", f"{board}\nprintf '%s' '{_table()}'")
+    monkeypatch.setenv("PATH", str(tmp_path))
+    task = SimpleNamespace(simulated=False, expected_devices=2)
+    finding = step_of("HW-005")(SimpleNamespace(task=task))  # type: ignore[arg-type]  # all it needs
+    assert finding.status is status
+    assert (f"Compatibility {answer}" in finding.summary) == (status is Status.FAIL)
+
+
+LINKS = [
+    ("case $2 in 0) echo 'link status: UP';; *) echo 'link status: DOWN';; esac", Status.WARN),
+    ("echo 'link status: UP'", Status.PASS),
+    ("echo 'link status: DOWN'", Status.PASS),
+    ("echo 'Command execute failed.'; exit 1", Status.SKIP),
+    ("exec /usr/bin/yes", Status.SKIP),
+]
+
+
+@pytest.mark.parametrize(("script", "status"), LINKS)
+def test_a_port_that_is_down_while_another_is_up_is_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, script: str, status: Status
+) -> None:
+    _tool(tmp_path / "npu-smi", "printf ' 0 0 0 Ascend910B3\\n 1 0 1 Ascend910B3\\n'")
+    _tool(tmp_path / "hccn_tool", script)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    task = SimpleNamespace(simulated=False)
+    finding = step_of("HW-007")(SimpleNamespace(task=task))  # type: ignore[arg-type]  # all it needs
+    assert finding.status is status, finding.summary
+    if status is Status.WARN:
+        assert finding.summary.startswith("the network port of device 1 has no link; 1 of 2")
+
+
+def _tool(path: Path, script: str) -> None:
+    path.write_text(f"#!/bin/sh\n{script}\n", encoding="utf-8")
+    path.chmod(0o755)
+
+
+@pytest.mark.parametrize(
     ("nodes", "status"), [(1, Status.WARN), (2, Status.PASS), (3, Status.PASS)]
 )
 def test_chips_without_a_node_are_counted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, nodes: int, status: Status
 ) -> None:
-    tool = tmp_path / "npu-smi"
-    tool.write_text(f"#!/bin/sh\nprintf '%s' '{_table()}'\n", encoding="utf-8")
-    tool.chmod(0o755)
+    _tool(tmp_path / "npu-smi", f"printf '%s' '{_table()}'")
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.delenv("ASCEND_RT_VISIBLE_DEVICES", raising=False)
     task = SimpleNamespace(simulated=False, expected_devices=nodes)

@@ -231,7 +231,7 @@ What `pyaclnn doctor` found, for a bug report.
 
 Taken out: names of users and machines, folders that are not part of a usual installation, network
 addresses, whatever looks like a password or token, and every environment variable that neither CANN
-nor pyaclnn reads. Please look through report.txt before you hand this on.
+nor pyaclnn reads. Please look through report.txt and machine/ before you hand this on.
 """
 
 

@@ -4,6 +4,9 @@
 from __future__ import annotations
 
 import io
+import os
+import subprocess
+import sys
 import tarfile
 from typing import TYPE_CHECKING
 
@@ -119,3 +122,32 @@ def test_no_secret_of_a_log_is_in_the_bundle(kind: str, machine: Machine) -> Non
     assert [name for name, text in files.items() if secret in text] == []
     assert "drvRetCode=7" in files["pyaclnn-doctor/machine/plog.txt"]
     assert "0000:c1:00.0" in files["pyaclnn-doctor/machine/pcie.txt"]
+
+
+def test_the_command_writes_a_bundle_without_what_is_private(tmp_path: Path) -> None:
+    log = tmp_path / "home/ascend/log/debug/plog/plog-1_1.log"
+    log.parent.mkdir(parents=True)
+    lines = [f"[ERROR] RUNTIME(1): drvRetCode=7 {line}\n" for line, _ in SECRETS.values()]
+    log.write_text("".join(lines), encoding="utf-8")
+    path = tmp_path / "bundle.tar.gz"
+    command = [sys.executable, "-m", "pyaclnn", "doctor", "--backend=mock", "--level=quick"]
+    environment = {
+        **os.environ,
+        "HOME": str(tmp_path / "home"),
+        "HF_TOKEN": "hf_abcdefghijklmnop",
+        "ASCEND_CUSTOM_OPP_PATH": "/home/alice/merger-plans/vendors",
+    }
+    done = subprocess.run(
+        [*command, f"--bundle={path}"], env=environment, capture_output=True, text=True, check=False
+    )
+    assert f"bundle report: {path}" in done.stderr
+    with tarfile.open(path) as archive:
+        files = {
+            entry.name: file.read().decode()
+            for entry in archive
+            if (file := archive.extractfile(entry)) is not None
+        }
+    assert "drvRetCode=7" in files["pyaclnn-doctor/machine/plog.txt"]
+    secrets = [secret for kind, (_, secret) in SECRETS.items() if kind != "the machine's name"]
+    whole = "".join(files.values())
+    assert [secret for secret in (*secrets, "hf_abcdefgh", str(tmp_path)) if secret in whole] == []

@@ -17,13 +17,16 @@ from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from pyaclnn.health.command.run import run
 from tests.doctor.case import QUICK
 from tests.doctor.parts import Parts, build
-from tests.doctor.sweep.faults import Fault, enumerate_faults, sampled
+from tests.doctor.sweep.faults import Fault, enumerate_faults, paired, sampled
 from tests.doctor.sweep.machines import Verdict, examine, strict, user_program
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 LAYOUTS: Final = ("8.1", "9.1")
 DEADLINE: Final = 180.0
@@ -39,6 +42,7 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--kind", help="only faults of this kind")
     parser.add_argument("--match", default="", help="only faults with this in their text")
+    parser.add_argument("--pairs", action="store_true", help="two faults at a time")
     parser.add_argument("--processes", type=int, default=2)
     options = parser.parse_args()
     folder = Path(tempfile.mkdtemp(prefix="pyaclnn-sweep-"))
@@ -57,24 +61,25 @@ def _sweep(options: argparse.Namespace, folder: Path) -> int:
         faults += enumerate_faults(made)
         run(QUICK, machine=made.machine())  # what it imports and reads, forked processes have
     chosen = [f for f in faults if options.match in str(f) and options.kind in {None, f.kind}]
-    ordered = sampled(chosen, options.seed)[: options.most]
+    one_each = [(fault,) for fault in sampled(chosen, options.seed)]
+    ordered = (paired(chosen, options.seed) if options.pairs else one_each)[: options.most]
     end = time.monotonic() + options.seconds if options.seconds else float("inf")
 
-    def one(numbered: tuple[int, Fault]) -> tuple[Fault, Verdict] | None:
-        number, fault = numbered
+    def one(numbered: tuple[int, Sequence[Fault]]) -> tuple[Sequence[Fault], Verdict] | None:
+        number, given = numbered
         if time.monotonic() > end:
             return None
-        return fault, _forked(fault, folder / f"machine-{number}", parts, program)
+        return given, _forked(given, folder / f"machine-{number}", parts, program)
 
     counts: Counter[tuple[str, str]] = Counter()
     with ThreadPoolExecutor(options.processes) as pool:
         for outcome in pool.map(one, enumerate(ordered)):
             if outcome is None:
                 continue
-            fault, verdict = outcome
-            judged = verdict.judged(fault)
-            counts[fault.kind, judged] += 1
-            record = {"fault": str(fault), "judged": judged, **asdict(verdict)}
+            given, verdict = outcome
+            judged = verdict.judged(given)
+            counts[given[0].kind, judged] += 1
+            record = {"fault": " and ".join(map(str, given)), "judged": judged, **asdict(verdict)}
             print(json.dumps(record), flush=True)  # noqa: T201
     kinds = sorted({kind for kind, _ in counts})
     tried = sum(counts.values())
@@ -87,12 +92,12 @@ def _sweep(options: argparse.Namespace, folder: Path) -> int:
     return 0
 
 
-def _forked(fault: Fault, root: Path, parts: Parts, program: Path) -> Verdict:
+def _forked(faults: Sequence[Fault], root: Path, parts: Parts, program: Path) -> Verdict:
     """Examine a machine in a process of its own, which ends at a deadline."""
     reading, writing = os.pipe()
     child = os.fork()
     if child == 0:
-        _child(writing, fault, root, parts, program)
+        _child(writing, faults, root, parts, program)
     os.close(writing)
     ready, _, _ = select.select([reading], [], [], DEADLINE)
     if not ready:
@@ -106,10 +111,10 @@ def _forked(fault: Fault, root: Path, parts: Parts, program: Path) -> Verdict:
     return Verdict(**json.loads(text))
 
 
-def _child(writing: int, fault: Fault, root: Path, parts: Parts, program: Path) -> None:
+def _child(writing: int, faults: Sequence[Fault], root: Path, parts: Parts, program: Path) -> None:
     os.setpgid(0, 0)
     try:
-        verdict = examine(fault, root, parts, program)
+        verdict = examine(faults, root, parts, program)
     except BaseException:  # noqa: BLE001  # the doctor itself failed
         verdict = Verdict(
             works=False, output="", status=-1, named=False, first=traceback.format_exc()[-3000:]

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from tests.doctor.installations import Fabricated
 
-__all__ = ["Fault", "enumerate_faults", "sampled"]
+__all__ = ["Fault", "enumerate_faults", "paired", "sampled"]
 
 ANSWERS: Final = ("507899", "after:507899", "slow:20000", "lost", "wrong", "async:507015", "hang")
 TOOL_ANSWERS: Final = ("empty", "garbage", "fails", "hangs", "endless", "critical", "negative")
@@ -117,6 +117,17 @@ def sampled(faults: list[Fault], seed: int) -> list[Fault]:
             ordered += queue[:count]
             del queue[:count]
     return ordered
+
+
+def paired(faults: list[Fault], seed: int) -> list[tuple[Fault, ...]]:
+    """Pair the faults of machines of one layout; the first few pairs are of every kind."""
+    chance = random.Random(seed)
+    layouts = []
+    for layout in sorted({fault.layout for fault in faults}):
+        alike = [fault for fault in faults if fault.layout == layout]
+        begin = chance.randrange(1, _FEW)  # so that kinds meet others
+        layouts.append(zip(sampled(alike, seed), sampled(alike, seed + 1)[begin:], strict=False))
+    return [pair for turn in zip(*layouts, strict=False) for pair in turn]
 
 
 def _turn(lists: list[list[Fault]], turn: int) -> list[Fault]:

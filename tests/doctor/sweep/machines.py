@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A strict healthy machine, one fault of it, and what the doctor and a user's program report."""
+"""A strict healthy machine, faults of it, and what the doctor and a user's program report."""
 
 from __future__ import annotations
 
+import contextlib
 import os
 import subprocess
 from dataclasses import dataclass
@@ -16,7 +17,7 @@ from tests.doctor.parts import SOURCES
 from tests.doctor.sweep import ways
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from pyaclnn.health.report.record import Report
@@ -76,10 +77,18 @@ class Verdict:
     named: bool
     first: str
 
-    def judged(self, fault: Fault) -> str:
-        """Return ``right``, or the way in which the doctor is wrong."""
+    def judged(self, faults: Sequence[Fault]) -> str:
+        """Return ``right``, or the way in which the doctor is wrong.
+
+        Of several faults one may hide another: then it must only not call "in order" what fails.
+        """
         if self.status is None or self.status == -1:
             return "no end"
+        if len(faults) > 1:
+            return "missed" if not self.works and self.status == 0 else "right"
+        return self._judged_alone(faults[0])
+
+    def _judged_alone(self, fault: Fault) -> str:
         silent = not self.first
         if fault.kind == "tool" and fault.way in {"critical", "negative"}:
             return "right" if self.named else "missed"
@@ -131,29 +140,32 @@ def strict(root: Path, layout: str, parts: Parts) -> Fabricated:
     return made
 
 
-def examine(fault: Fault | None, root: Path, parts: Parts, program: Path) -> Verdict:
-    """Make a machine with a fault; let the doctor look at it and a user's program run.
+def examine(faults: Sequence[Fault], root: Path, parts: Parts, program: Path) -> Verdict:
+    """Make a machine with faults; let the doctor look at it and a user's program run.
 
     Limits of this process are lowered: call it in a process of its own.
     """
-    layout = fault.layout if fault else "8.1"
-    made = strict(root, layout, parts)
-    if fault:
-        _break(made, fault)
+    made = strict(root, faults[0].layout, parts)
+    gone = (OSError,) if len(faults) > 1 else ()  # the target, with a folder that holds it
+    for fault in faults:
+        with contextlib.suppress(*gone):
+            _break(made, fault)
     report = _doctor(made, quick=True)
-    quiet = report.exit_status == 0 and not _problems(report)
-    if quiet and (fault is None or fault.kind not in _TABLES or not _inert(made, program)):
+    quiet = report.exit_status == 0 and not (len(faults) == 1 and _problems(report))
+    of_files = all(fault.kind in _TABLES for fault in faults)
+    if quiet and not (of_files and _inert(made, program)):
         report = _doctor(made, quick=False)
-    if fault and fault.way == ways.UNREADABLE and os.getuid() == 0:
-        (root / fault.target).chmod(0o755)
-        ways.remove(root / fault.target)  # root reads what others may not
+    for fault in faults:
+        if fault.way == ways.UNREADABLE and os.getuid() == 0 and (root / fault.target).exists():
+            (root / fault.target).chmod(0o755)
+            ways.remove(root / fault.target)  # root reads what others may not
     works, output = _truth(made, program)
     found = _problems(report)
     return Verdict(
         works,
         output,
         report.exit_status,
-        bool(fault and found and _names(fault, found[0])),
+        bool(found) and any(_names(fault, found[0]) for fault in faults),
         found[0][:4000] if found else "",
     )
 

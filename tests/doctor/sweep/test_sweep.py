@@ -13,6 +13,7 @@ import pytest
 
 ROOT = Path(__file__).parents[3]
 MOST = 60
+PAIRS = 40
 GOAL = 0.95
 """Share of faults of which the doctor is right."""
 
@@ -55,3 +56,11 @@ def test_faults_that_no_list_has() -> None:
     assert len(records) == MOST
     assert "no end" not in {record["judged"] for record in records}, wrong(records)
     assert len(wrong(records)) <= (1 - GOAL) * len(records), wrong(records)
+
+
+@pytest.mark.exhaustive
+def test_of_two_faults_none_is_in_order_where_a_program_fails() -> None:
+    records = sweep("--seconds=0", "--pairs", f"--most={PAIRS}", "--seed=11")
+    assert len(records) == PAIRS
+    assert sum(not record["works"] for record in records) > PAIRS // 4
+    assert wrong(records) == []

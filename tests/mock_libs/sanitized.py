@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The mock libraries once more, built by Meson with the compiler's sanitizers."""
+"""The mock libraries once more, built by Meson: with sanitizers, or by another compiler."""
 
 from __future__ import annotations
 
@@ -23,7 +23,16 @@ from .programs import COMPILER, HERE
 if TYPE_CHECKING:
     from tests.kept import Keep
 
-__all__ = ["KINDS", "OPTIONS", "build_binding", "build_libraries", "flags_of", "preload", "start"]
+__all__ = [
+    "KINDS",
+    "OPTIONS",
+    "build",
+    "build_binding",
+    "build_libraries",
+    "flags_of",
+    "preload",
+    "start",
+]
 
 ROOT = HERE.parents[1]
 KINDS = {"address": "address,undefined", "thread": "thread"}
@@ -88,37 +97,53 @@ def build_binding(keep: Keep, kind: str) -> Path:
 
 
 def _build(keep: Keep, kind: str, *targets: str) -> Path:
-    options = ["--buildtype=debug", f"-Db_sanitize={KINDS[kind]}", "-Db_lundef=false"]
+    options = [f"-Db_sanitize={KINDS[kind]}", "-Db_lundef=false"]
+    return build(keep, f"sanitized-{kind}", COMPILER, *options, targets=targets)
+
+
+def build(
+    keep: Keep, name: str, compiler: list[str], *options: str, targets: tuple[str, ...] = ()
+) -> Path:
+    """Build, or what has changed since, and return Meson's folder.
+
+    Args:
+        keep: Gives the folder that it stands in.
+        name: The name of that folder.
+        compiler: The C compiler.
+        *options: Options of Meson.
+        targets: What is built; all if none.
+    """
+    options = ("--buildtype=debug", *options)
     flags = [os.environ.get(name, "") for name in ("CFLAGS", "CPPFLAGS", "LDFLAGS")]
     # Inputs that ninja does not track: the tools themselves.
-    told = subprocess.run([*COMPILER, "--version"], capture_output=True, check=True).stdout
+    told = subprocess.run([*compiler, "--version"], capture_output=True, check=True).stdout
     meson = importlib.metadata.version("meson")
     tools: list[str | bytes] = [
         told,
-        shlex.join(COMPILER),
+        shlex.join(compiler),
         *flags,
         sys.executable,
         sys.version,
         meson,
     ]
-    folder = keep(f"sanitized-{kind}", str(ROOT), *options, *tools)
+    folder = keep(name, str(ROOT), *options, *tools)
     configured = folder / "configured"
     with (folder / "lock").open("w", encoding="utf-8") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not configured.exists():
             shutil.rmtree(folder / "build", ignore_errors=True)
-            _meson("setup", str(folder / "build"), str(ROOT), *options)
+            _meson(compiler, "setup", str(folder / "build"), str(ROOT), *options)
             configured.touch()
-        _meson("compile", "-C", str(folder / "build"), *targets)
+        _meson(compiler, "compile", "-C", str(folder / "build"), *targets)
     return folder / "build"
 
 
-def _meson(*arguments: str) -> None:
+def _meson(compiler: list[str], *arguments: str) -> None:
     # Its ninja stands beside this Python, which need not be on the path.
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', os.defpath)}"
     result = subprocess.run(
         [sys.executable, "-m", "mesonbuild.mesonmain", *arguments],
-        env={**os.environ, "PATH": path},
+        env={**os.environ, "PATH": path, "CC": shlex.join(compiler)},
         capture_output=True,
         text=True,
         timeout=300,

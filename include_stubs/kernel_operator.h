@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The Ascend C kernel interface, emulated on the host: what norm kernels use of it, with checks.
+ * The Ascend C kernel interface, emulated on the host: with checks.
  * Kernels of CANN's documents name some things without their namespace, so it is opened here.
  */
 #pragma once
 
 #include "ascendc/arithmetic.h"
+#include "ascendc/block.h"
 #include "ascendc/comparison.h"
 #include "ascendc/conversion.h"
 #include "ascendc/copy.h"
 #include "ascendc/pipe.h"
 #include "ascendc/reduction.h"
+#include "ascendc/rows.h"
+#include "ascendc/sorting.h"
 #include "ascendc/tiling_data.h"
 #include "lib/normalization/layernorm.h"
 #include "lib/normalization/layernormgrad.h"

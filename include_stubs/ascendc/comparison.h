@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Comparison and selection of the vector unit, bits of integers, gathering by offsets, and the
- * largest and smallest element. A result of a comparison is one bit for each element.
+ * Comparison and selection of the vector unit, and gathering. A result of a comparison is one bit
+ * for each element.
  */
 #pragma once
 
 #include "ascendc/arithmetic.h"
-#include "ascendc/reduction.h"
 
 namespace AscendC {
 
@@ -16,6 +15,18 @@ enum class SELMODE : uint8_t {
     VSEL_CMPMASK_SPR = 0,      /* the mask of one repeat, time and again */
     VSEL_TENSOR_SCALAR_MODE,   /* a tensor, or a scalar where the bit is 0 */
     VSEL_TENSOR_TENSOR_MODE    /* one tensor, or another where the bit is 0 */
+};
+
+/* Blocks of the source, elements of the pattern. */
+struct GatherMaskParams {
+    uint8_t src0BlockStride = 1;
+    uint16_t repeatTimes = 1;
+    uint16_t src0RepeatStride = 8;
+    uint8_t src1RepeatStride = 8;
+};
+
+struct GatherRepeatParams {
+    uint16_t dstBlkStride = 1, dstRepStride = 8;
 };
 
 namespace emulation {
@@ -32,139 +43,143 @@ template <typename T> bool Compared(T a, T b, CMPMODE mode)
     }
 }
 
-/* The bits of the first `count` elements, in whole bytes. */
-template <typename U, typename F>
-void StoreBits(const Call &call, const LocalTensor<U> &dst, uint32_t count, F bit)
+/* The bits of a walk, in whole bytes; those of elements that take no part are 0. */
+template <typename D, typename F>
+void StoreBits(const Call &call, const Walk &walk, const LocalTensor<D> &dst, F bit)
 {
-    static_assert(sizeof(U) == 1, "a comparison writes bits into bytes");
-    const Walker<U> to(call, "dst", dst);
-    for (uint32_t first = 0; first < count; first += 8) {
-        unsigned byte = 0;
-        for (uint32_t i = first; i < first + 8 && i < count; i++) {
-            byte |= bit(i) ? 1U << (i - first) : 0U;
-        }
-        to.operand.Store(first / 8, static_cast<U>(byte));
+    const Walker<uint8_t> to(call, "dst", dst.template ReinterpretCast<uint8_t>());
+    std::vector<uint8_t> bytes((uint64_t{walk.width} * walk.repeats + 7) / 8);
+    walk.Each([&](uint64_t repeat, uint64_t timeline) {
+        const uint64_t at = repeat * walk.width + timeline;
+        bytes[at / 8] |= static_cast<uint8_t>(bit(repeat, timeline) ? 1U << (at % 8) : 0U);
+    });
+    for (uint64_t at = 0; at < bytes.size(); at++) {
+        to.operand.Store(at, bytes[at]);
     }
 }
 
-template <typename T, typename U, typename Other>
-void SelectOver(const Call &call, const LocalTensor<T> &dst, const LocalTensor<U> &mask,
-                const LocalTensor<T> &src0, Other other, SELMODE mode, uint32_t count)
+template <typename T, typename Bits, typename Other>
+void SelectOver(const Call &call, const Walk &walk, const BinaryRepeatParams &p,
+                const LocalTensor<T> &dst, Bits chosen, const LocalTensor<T> &src0, Other other)
+{
+    const Walker<T> to(call, "dst", dst, p.dstBlkStride, p.dstRepStride);
+    const Walker<T> from(call, "src0", src0, p.src0BlkStride, p.src0RepStride);
+    walk.Each([&](uint64_t repeat, uint64_t timeline) {
+        to.operand.Store(to.At(repeat, timeline),
+                         chosen(repeat, timeline) ? from.Load(repeat, timeline)
+                                                  : other(repeat, timeline));
+    });
+}
+
+template <typename T, typename M>
+auto SelectedBy(const Call &call, const Walk &walk, const LocalTensor<M> &mask, SELMODE mode)
 {
     constexpr uint32_t in_repeat = RepeatBytes / sizeof(T);
-    const Walker<T> to(call, "dst", dst), from(call, "src0", src0);
-    const LocalTensor<uint8_t> bytes = mask.template ReinterpretCast<uint8_t>();
-    const Walker<uint8_t> bits(call, "selMask", bytes);
-    for (uint32_t i = 0; i < count; i++) {
-        const uint32_t at = mode == SELMODE::VSEL_CMPMASK_SPR ? i % in_repeat : i;
-        const bool chosen = (bits.operand.Load(at / 8) >> (at % 8) & 1U) != 0;
-        to.operand.Store(i, chosen ? from.operand.Load(i) : other(i));
-    }
+    return [bits = Walker<uint8_t>(call, "selMask", mask.template ReinterpretCast<uint8_t>()),
+            width = walk.width, mode](uint64_t repeat, uint64_t timeline) {
+        uint64_t at = repeat * width + timeline;
+        at = mode == SELMODE::VSEL_CMPMASK_SPR ? at % in_repeat : at;
+        return (bits.operand.Load(at / 8) >> (at % 8) & 1U) != 0;
+    };
 }
 
-/* The extreme of the first `count` elements, and where it is first. */
-template <typename T, typename Better>
-std::pair<T, uint32_t> Extreme(const Walker<T> &from, const std::vector<uint64_t> &places,
-                               Better better)
+template <typename T>
+T Picked(const Call &call, const Operand<T> &from, const Operand<uint32_t> &offsets,
+         uint64_t byte)
 {
-    T best = from.operand.Load(places.front());
-    uint32_t index = 0;
-    for (uint32_t i = 1; i < places.size(); i++) {
-        const T value = from.operand.Load(places[i]);
-        if (better(value, best)) {
-            best = value;
-            index = i;
-        }
+    if (byte % sizeof(T) != 0) {
+        offsets.Fail(rule::Alignment,
+                     Text("offset %llu is no multiple of the element's %zu bytes",
+                          static_cast<unsigned long long>(byte), sizeof(T)));
     }
-    return {best, index};
+    static_cast<void>(call);
+    return from.Load(byte / sizeof(T));
 }
-
-template <typename T> T IndexAs(uint32_t index)
-{
-    T bits{};
-    if constexpr (sizeof(T) == sizeof(uint16_t)) {
-        const auto narrow = static_cast<uint16_t>(index);
-        std::memcpy(&bits, &narrow, sizeof bits);
-    } else {
-        std::memcpy(&bits, &index, sizeof bits);
-    }
-    return bits;
-}
-
-template <typename T, typename Better>
-void ReduceExtreme(const Call &call, const LocalTensor<T> &dst, const LocalTensor<T> &src,
-                   int32_t count, bool index, Better better)
-{
-    RequireType<T, half, float>(call);
-    const Walker<T> from(call, "src", src), to(call, "dst", dst);
-    const Walk all = Count(call, count);
-    const std::vector<uint64_t> places(all.timelines.begin(), all.timelines.end());
-    if (places.empty()) {
-        call.Fail(rule::Bounds, "the count is 0; it must be positive");
-    }
-    const auto [best, where] = Extreme(from, places, better);
-    to.operand.Store(0, best);
-    if (index) {
-        to.operand.Store(1, IndexAs<T>(where));
-    }
-}
-
-struct Less {
-    template <typename T> bool operator()(T a, T b) const { return a < b; }
-};
-struct More {
-    template <typename T> bool operator()(T a, T b) const { return b < a; }
-};
 
 }  // namespace emulation
 
-template <typename T, typename U>
-void Compare(const LocalTensor<U> &dst, const LocalTensor<T> &src0, const LocalTensor<T> &src1,
-             CMPMODE cmpMode, uint32_t count, emulation::Site site = emulation::Site::Here())
-{
-    const emulation::Call call("Compare", site);
-    emulation::RequireType<T, half, float, int32_t>(call);
-    const emulation::Walker<T> a(call, "src0", src0), b(call, "src1", src1);
-    emulation::StoreBits(call, dst, count, [&](uint32_t i) {
-        return emulation::Compared(a.operand.Load(i), b.operand.Load(i), cmpMode);
-    });
-}
+/* Comparison with a tensor or a number: bits of a count, of repeats. */
+#define ASCENDC_COMPARE(Name, second, Params, size, ...)                                           \
+    template <typename T, typename D, auto... flags>                                               \
+    void Name(const LocalTensor<D> &dst, const LocalTensor<T> &src0, ASCENDC_LIST second,          \
+              CMPMODE cmpMode, uint32_t count, emulation::Site site = emulation::Site::Here())     \
+    {                                                                                              \
+        const emulation::Call call(#Name, site);                                                   \
+        emulation::RequireType<T, half, float, int32_t>(call);                                     \
+        const emulation::Walk walk = emulation::Count(call, count);                                \
+        const Params p;                                                                            \
+        __VA_ARGS__;                                                                               \
+    }                                                                                              \
+    template <typename T, typename D, auto... flags, typename Mask>                                \
+    void Name(const LocalTensor<D> &dst, const LocalTensor<T> &src0, ASCENDC_LIST second,          \
+              CMPMODE cmpMode, Mask mask, uint8_t repeatTimes, const Params &p,                    \
+              emulation::Site site = emulation::Site::Here())                                      \
+    {                                                                                              \
+        const emulation::Call call(#Name, site);                                                   \
+        emulation::RequireType<T, half, float, int32_t>(call);                                     \
+        const emulation::Walk walk = emulation::MaskedBy<emulation::SetsMask<flags...>()>(         \
+            call, mask, repeatTimes, sizeof(T));                                                   \
+        __VA_ARGS__;                                                                               \
+    }
 
-template <typename T, typename U>
-void CompareScalar(const LocalTensor<U> &dst, const LocalTensor<T> &src0,
-                   typename emulation::Same<T>::Type src1Scalar, CMPMODE cmpMode, uint32_t count,
-                   emulation::Site site = emulation::Site::Here())
-{
-    const emulation::Call call("CompareScalar", site);
-    emulation::RequireType<T, half, float, int32_t>(call);
-    const emulation::Walker<T> a(call, "src0", src0);
-    emulation::StoreBits(call, dst, count, [&](uint32_t i) {
-        return emulation::Compared(a.operand.Load(i), src1Scalar, cmpMode);
-    });
-}
+#define ASCENDC_COMPARE_SCALAR(Name)                                                               \
+    ASCENDC_COMPARE(                                                                               \
+        Name, (emulation::Scalar<T> src1Scalar), UnaryRepeatParams, sizeof(T),                     \
+        const emulation::Walker<T> a(call, "src0", src0, p.srcBlkStride, p.srcRepStride);          \
+        emulation::StoreBits(call, walk, dst, [&](uint64_t repeat, uint64_t timeline) {            \
+            return emulation::Compared(a.Load(repeat, timeline), src1Scalar, cmpMode);             \
+        }))
 
-template <typename T, typename U>
-void Select(const LocalTensor<T> &dst, const LocalTensor<U> &selMask, const LocalTensor<T> &src0,
-            const LocalTensor<T> &src1, SELMODE selMode, uint32_t count,
-            emulation::Site site = emulation::Site::Here())
-{
-    const emulation::Call call("Select", site);
-    emulation::RequireType<T, half, float>(call);
-    const emulation::Walker<T> from(call, "src1", src1);
-    emulation::SelectOver(call, dst, selMask, src0,
-                          [&](uint32_t i) { return from.operand.Load(i); }, selMode, count);
-}
+ASCENDC_COMPARE(
+    Compare, (const LocalTensor<T> &src1), BinaryRepeatParams, sizeof(T),
+    const emulation::Walker<T> a(call, "src0", src0, p.src0BlkStride, p.src0RepStride);
+    const emulation::Walker<T> b(call, "src1", src1, p.src1BlkStride, p.src1RepStride);
+    emulation::StoreBits(call, walk, dst, [&](uint64_t repeat, uint64_t timeline) {
+        return emulation::Compared(a.Load(repeat, timeline), b.Load(repeat, timeline), cmpMode);
+    }))
+ASCENDC_COMPARE_SCALAR(CompareScalar)
+ASCENDC_COMPARE_SCALAR(Compares)
 
-template <typename T, typename U>
-void Select(const LocalTensor<T> &dst, const LocalTensor<U> &selMask, const LocalTensor<T> &src0,
-            typename emulation::Same<T>::Type src1, SELMODE selMode, uint32_t count,
-            emulation::Site site = emulation::Site::Here())
-{
-    const emulation::Call call("Select", site);
-    emulation::RequireType<T, half, float>(call);
-    emulation::SelectOver(call, dst, selMask, src0, [src1](uint32_t) { return src1; }, selMode,
-                          count);
-}
+#define ASCENDC_SELECT(second, other)                                                              \
+    template <typename T, typename M, auto... flags>                                               \
+    void Select(const LocalTensor<T> &dst, const LocalTensor<M> &selMask,                          \
+                const LocalTensor<T> &src0, ASCENDC_LIST second, SELMODE selMode, uint32_t count,  \
+                emulation::Site site = emulation::Site::Here())                                    \
+    {                                                                                              \
+        const emulation::Call call("Select", site);                                                \
+        emulation::RequireType<T, half, float>(call);                                              \
+        const emulation::Walk walk = emulation::Count(call, count);                                \
+        const BinaryRepeatParams p;                                                                \
+        emulation::SelectOver(call, walk, p, dst,                                                  \
+                              emulation::SelectedBy<T>(call, walk, selMask, selMode), src0,        \
+                              other);                                                              \
+    }                                                                                              \
+    template <typename T, typename M, auto... flags, typename Mask>                                \
+    void Select(const LocalTensor<T> &dst, const LocalTensor<M> &selMask,                          \
+                const LocalTensor<T> &src0, ASCENDC_LIST second, SELMODE selMode, Mask mask,       \
+                uint8_t repeatTimes, const BinaryRepeatParams &p,                                  \
+                emulation::Site site = emulation::Site::Here())                                    \
+    {                                                                                              \
+        const emulation::Call call("Select", site);                                                \
+        emulation::RequireType<T, half, float>(call);                                              \
+        const emulation::Walk walk = emulation::MaskedBy<emulation::SetsMask<flags...>()>(         \
+            call, mask, repeatTimes, sizeof(T));                                                   \
+        emulation::SelectOver(call, walk, p, dst,                                                  \
+                              emulation::SelectedBy<T>(call, walk, selMask, selMode), src0,        \
+                              other);                                                              \
+    }
+
+ASCENDC_SELECT((const LocalTensor<T> &src1),
+               ([from = emulation::Walker<T>(call, "src1", src1, p.src1BlkStride,
+                                             p.src1RepStride)](uint64_t repeat,
+                                                               uint64_t timeline) {
+                   return from.Load(repeat, timeline);
+               }))
+ASCENDC_SELECT((emulation::Scalar<T> src1), ([src1](uint64_t, uint64_t) { return src1; }))
+
+#undef ASCENDC_COMPARE
+#undef ASCENDC_COMPARE_SCALAR
+#undef ASCENDC_SELECT
 
 /* srcOffset: distances in bytes from src's first element on. */
 template <typename T>
@@ -176,100 +191,117 @@ void Gather(const LocalTensor<T> &dst, const LocalTensor<T> &src,
     const emulation::Walker<T> to(call, "dst", dst), from(call, "src", src);
     const emulation::Walker<uint32_t> offsets(call, "srcOffset", srcOffset);
     for (uint32_t i = 0; i < count; i++) {
-        const uint64_t byte = uint64_t{srcBaseAddr} + offsets.operand.Load(i);
-        if (byte % sizeof(T) != 0) {
-            offsets.operand.Fail(emulation::rule::Alignment,
-                                 emulation::Text("offset %llu is no multiple of the element's %zu "
-                                                 "bytes",
-                                                 static_cast<unsigned long long>(byte), sizeof(T)));
-        }
-        to.operand.Store(i, from.operand.Load(byte / sizeof(T)));
+        to.operand.Store(i, emulation::Picked(call, from.operand, offsets.operand,
+                                              uint64_t{srcBaseAddr} + offsets.operand.Load(i)));
     }
 }
 
-template <typename T>
-void ReduceMax(const LocalTensor<T> &dst, const LocalTensor<T> &src,
-               const LocalTensor<T> &sharedTmpBuffer, int32_t count, bool calIndex = false,
-               emulation::Site site = emulation::Site::Here())
+template <typename T, typename Mask>
+void Gather(const LocalTensor<T> &dst, const LocalTensor<T> &src,
+            const LocalTensor<uint32_t> &srcOffset, uint32_t srcBaseAddr, Mask mask,
+            uint8_t repeatTimes, uint16_t dstRepStride,
+            emulation::Site site = emulation::Site::Here())
 {
-    const emulation::Call call("ReduceMax", site);
-    const emulation::Walker<T> work(call, "sharedTmpBuffer", sharedTmpBuffer);
-    emulation::ReduceExtreme(call, dst, src, count, calIndex, emulation::More());
+    const emulation::Call call("Gather", site);
+    const emulation::Walker<T> to(call, "dst", dst, 1, dstRepStride), from(call, "src", src);
+    const emulation::Walker<uint32_t> offsets(call, "srcOffset", srcOffset);
+    const emulation::Walk walk = emulation::Masked(call, mask, repeatTimes, sizeof(T));
+    walk.Each([&](uint64_t repeat, uint64_t timeline) {
+        const uint64_t byte =
+            uint64_t{srcBaseAddr} + offsets.operand.Load(repeat * walk.width + timeline);
+        to.operand.Store(to.At(repeat, timeline),
+                         emulation::Picked(call, from.operand, offsets.operand, byte));
+    });
 }
 
+/* Whole blocks of 32 bytes, eight a repeat. */
 template <typename T>
-void ReduceMin(const LocalTensor<T> &dst, const LocalTensor<T> &src,
-               const LocalTensor<T> &sharedTmpBuffer, int32_t count, bool calIndex = false,
-               emulation::Site site = emulation::Site::Here())
+void Gatherb(const LocalTensor<T> &dst, const LocalTensor<T> &src0,
+             const LocalTensor<uint32_t> &offset, uint8_t repeatTimes,
+             const GatherRepeatParams &repeatParams, emulation::Site site = emulation::Site::Here())
 {
-    const emulation::Call call("ReduceMin", site);
-    const emulation::Walker<T> work(call, "sharedTmpBuffer", sharedTmpBuffer);
-    emulation::ReduceExtreme(call, dst, src, count, calIndex, emulation::Less());
-}
-
-#define ASCENDC_BITS(Name, expression)                                                            \
-    template <typename T>                                                                         \
-    void Name(const LocalTensor<T> &dst, const LocalTensor<T> &src0, const LocalTensor<T> &src1,  \
-              int32_t count, emulation::Site site = emulation::Site::Here())                      \
-    {                                                                                             \
-        const emulation::Call call(#Name, site);                                                  \
-        emulation::RequireType<T, int16_t, uint16_t>(call);                                       \
-        emulation::Apply(emulation::Count(call, count),                                           \
-                         [](T a, T b) { return static_cast<T>(expression); },                     \
-                         emulation::Walker<T>(call, "dst", dst),                                  \
-                         emulation::Walker<T>(call, "src0", src0),                                \
-                         emulation::Walker<T>(call, "src1", src1));                               \
+    const emulation::Call call("Gatherb", site);
+    constexpr uint64_t in_block = emulation::BlockBytes / sizeof(T);
+    const emulation::Walker<T> from(call, "src0", src0);
+    const emulation::Walker<T> to(call, "dst", dst, repeatParams.dstBlkStride,
+                                  repeatParams.dstRepStride);
+    const emulation::Walker<uint32_t> offsets(call, "offset", offset);
+    for (uint64_t i = 0; i < uint64_t{repeatTimes} * 8 * in_block; i++) {
+        const uint64_t byte = offsets.operand.Load(i / in_block) + i % in_block * sizeof(T);
+        to.operand.Store(to.At(i / (8 * in_block), i % (8 * in_block)),
+                         emulation::Picked(call, from.operand, offsets.operand, byte));
     }
-
-ASCENDC_BITS(And, a &b)
-ASCENDC_BITS(Or, a | b)
-
-#undef ASCENDC_BITS
-
-template <typename T>
-void LeakyRelu(const LocalTensor<T> &dst, const LocalTensor<T> &src,
-               typename emulation::Same<T>::Type scalarValue, int32_t count,
-               emulation::Site site = emulation::Site::Here())
-{
-    const emulation::Call call("LeakyRelu", site);
-    emulation::RequireType<T, half, float>(call);
-    emulation::Apply(
-        emulation::Count(call, count),
-        [scalarValue](T value) {
-            const auto x = static_cast<float>(value);
-            return x >= 0.0F ? value : static_cast<T>(x * static_cast<float>(scalarValue));
-        },
-        emulation::Walker<T>(call, "dst", dst), emulation::Walker<T>(call, "src", src));
 }
 
-/* dst += src * scalarValue. */
+/* dstOffset: distances in bytes from dst's first element on. */
 template <typename T>
-void Axpy(const LocalTensor<T> &dst, const LocalTensor<T> &src,
-          typename emulation::Same<T>::Type scalarValue, int32_t count,
-          emulation::Site site = emulation::Site::Here())
+void Scatter(const LocalTensor<T> &dst, const LocalTensor<T> &src,
+             const LocalTensor<uint32_t> &dstOffset, uint32_t dstBaseAddr, uint32_t count,
+             emulation::Site site = emulation::Site::Here())
 {
-    const emulation::Call call("Axpy", site);
-    emulation::RequireType<T, half, float>(call);
-    const emulation::Walker<T> to(call, "dst", dst);
-    emulation::Apply(
-        emulation::Count(call, count),
-        [scalarValue](T sum, T value) {
-            return static_cast<T>(static_cast<float>(sum) +
-                                  static_cast<float>(value) * static_cast<float>(scalarValue));
-        },
-        to, to, emulation::Walker<T>(call, "src", src));
-}
-
-/* dst[i] = firstValue + i. */
-template <typename T>
-void CreateVecIndex(const LocalTensor<T> &dst, typename emulation::Same<T>::Type firstValue,
-                    uint32_t count, emulation::Site site = emulation::Site::Here())
-{
-    const emulation::Call call("CreateVecIndex", site);
-    const emulation::Walker<T> to(call, "dst", dst);
+    const emulation::Call call("Scatter", site);
+    const emulation::Walker<T> to(call, "dst", dst), from(call, "src", src);
+    const emulation::Walker<uint32_t> offsets(call, "dstOffset", dstOffset);
     for (uint32_t i = 0; i < count; i++) {
-        to.operand.Store(i, static_cast<T>(static_cast<float>(firstValue) + static_cast<float>(i)));
+        to.operand.Store((uint64_t{dstBaseAddr} + offsets.operand.Load(i)) / sizeof(T),
+                         from.operand.Load(i));
     }
+}
+
+namespace emulation {
+
+template <typename T, typename F>
+void GatherMasked(const Call &call, const LocalTensor<T> &dst, const LocalTensor<T> &src,
+                  bool reduceMode, uint32_t mask, const GatherMaskParams &p, uint64_t &kept,
+                  F chosen)
+{
+    const Walker<T> to(call, "dst", dst), from(call, "src0", src, p.src0BlockStride,
+                                               p.src0RepeatStride);
+    constexpr uint32_t in_repeat = RepeatBytes / sizeof(T);
+    kept = 0;
+    for (uint64_t repeat = 0; repeat < p.repeatTimes; repeat++) {
+        for (uint32_t i = 0; i < (reduceMode ? mask : in_repeat); i++) {
+            if (chosen(repeat, i)) {
+                to.operand.Store(kept++, from.Load(repeat, i));
+            }
+        }
+    }
+}
+
+}  // namespace emulation
+
+/* src1Pattern 1 to 7: 0101, 1010, one of four, all. */
+template <typename T>
+void GatherMask(const LocalTensor<T> &dst, const LocalTensor<T> &src0, uint8_t src1Pattern,
+                bool reduceMode, uint32_t mask, const GatherMaskParams &params, uint64_t &rsvdCnt,
+                emulation::Site site = emulation::Site::Here())
+{
+    const emulation::Call call("GatherMask", site);
+    static constexpr uint8_t patterns[] = {0, 0x5, 0xA, 0x1, 0x2, 0x4, 0x8, 0xF};
+    if (src1Pattern < 1 || src1Pattern > 7) {
+        call.Fail(emulation::rule::Bounds,
+                  emulation::Text("src1Pattern is %d; it must be 1 to 7", src1Pattern));
+    }
+    emulation::GatherMasked(
+        call, dst, src0, reduceMode, mask, params, rsvdCnt,
+        [&](uint64_t, uint32_t i) { return (patterns[src1Pattern] >> (i % 4) & 1U) != 0; });
+}
+
+/* A bit of src1Pattern for each element; its repeats are blocks of 32 bytes apart. */
+template <typename T, typename M>
+void GatherMask(const LocalTensor<T> &dst, const LocalTensor<T> &src0,
+                const LocalTensor<M> &src1Pattern, bool reduceMode, uint32_t mask,
+                const GatherMaskParams &params, uint64_t &rsvdCnt,
+                emulation::Site site = emulation::Site::Here())
+{
+    const emulation::Call call("GatherMask", site);
+    const emulation::Walker<uint8_t> bits(call, "src1Pattern",
+                                          src1Pattern.template ReinterpretCast<uint8_t>());
+    emulation::GatherMasked(
+        call, dst, src0, reduceMode, mask, params, rsvdCnt, [&](uint64_t repeat, uint32_t i) {
+            const uint64_t byte = repeat * params.src1RepeatStride * emulation::BlockBytes + i / 8;
+            return (bits.operand.Load(byte) >> (i % 8) & 1U) != 0;
+        });
 }
 
 }  // namespace AscendC

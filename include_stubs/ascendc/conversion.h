@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Cast between element types, Duplicate of a scalar, Brcb of elements into blocks.
+ * Cast between element types, Duplicate of a scalar, indices, Brcb of elements into blocks,
+ * broadcasts, transpositions.
  */
 #pragma once
 
@@ -44,19 +45,19 @@ inline float RoundInteger(float value, RoundMode mode)
     }
 }
 
-/* A float as half in a direction: from the nearest half to its neighbour where that is wrong. */
-inline half RoundHalf(float value, RoundMode mode)
+/* A float in 16 bits in a direction: from the nearest to its neighbour where that is wrong. */
+template <typename N> N RoundNarrow(float value, RoundMode mode)
 {
-    const half nearest(value);
+    const N nearest(value);
     const float back = nearest;
     if (mode == RoundMode::CAST_NONE || mode == RoundMode::CAST_RINT || back == value ||
         value != value) {
         return nearest;
     }
-    const auto outward = half::FromBits(static_cast<uint16_t>(nearest.bits + 1));
-    const auto inward = half::FromBits(static_cast<uint16_t>(nearest.bits - 1));
+    const auto outward = N::FromBits(static_cast<uint16_t>(nearest.bits + 1));
+    const auto inward = N::FromBits(static_cast<uint16_t>(nearest.bits - 1));
     const bool larger = std::fabs(back) > std::fabs(value);
-    const half away = larger ? nearest : outward, towards = larger ? inward : nearest;
+    const N away = larger ? nearest : outward, towards = larger ? inward : nearest;
     switch (mode) {
     case RoundMode::CAST_FLOOR: return value < 0 ? away : towards;
     case RoundMode::CAST_CEIL: return value < 0 ? towards : away;
@@ -72,8 +73,12 @@ inline half RoundHalf(float value, RoundMode mode)
 template <typename D, typename S> D Converted(S value, RoundMode mode)
 {
     const auto wide = static_cast<float>(value);
-    if constexpr (std::is_same_v<D, half>) {
-        return RoundHalf(wide, mode);
+    if constexpr (OneOf<D, half, bfloat16_t>()) {
+        return RoundNarrow<D>(wide, mode);
+    } else if constexpr (std::is_integral_v<S> && std::is_integral_v<D>) {
+        constexpr auto low = int64_t{std::numeric_limits<D>::min()};
+        constexpr auto high = int64_t{std::numeric_limits<D>::max()};
+        return static_cast<D>(std::clamp(static_cast<int64_t>(value), low, high));
     } else if constexpr (std::is_integral_v<D>) {
         const float rounded = RoundInteger(wide, mode);
         if (rounded != rounded) {
@@ -88,16 +93,14 @@ template <typename D, typename S> D Converted(S value, RoundMode mode)
     }
 }
 
-/* half to float and small integers to larger types lose nothing and know CAST_NONE only; what
- * becomes an integer needs a direction. */
+/* What widens loses nothing and knows CAST_NONE only; what becomes an integer needs a direction. */
 template <typename D, typename S> void RequireCast(const Call &call, RoundMode mode)
 {
-    constexpr bool exact = (std::is_same_v<S, half> && std::is_same_v<D, float>) ||
-                           (std::is_same_v<S, int16_t> && std::is_same_v<D, float>);
+    constexpr bool integers = std::is_integral_v<S> && std::is_integral_v<D>;
+    constexpr bool exact = (sizeof(S) == 2 && std::is_same_v<D, float>) ||
+                           (integers && sizeof(S) < sizeof(D));
     constexpr bool to_integer = !std::is_integral_v<S> && std::is_integral_v<D>;
-    constexpr bool narrows = std::is_same_v<S, float> && std::is_same_v<D, half>;
-    constexpr bool from_integer = std::is_integral_v<S> && !std::is_integral_v<D>;
-    if constexpr (!exact && !to_integer && !narrows && !from_integer) {
+    if constexpr (std::is_same_v<S, D> && !std::is_same_v<S, float>) {
         call.Fail(rule::Dtype,
                   Text("there is no Cast from %s to %s", TypeName<S>(), TypeName<D>()));
     }
@@ -105,7 +108,9 @@ template <typename D, typename S> void RequireCast(const Call &call, RoundMode m
         call.Fail(rule::Dtype, Text("%s to %s is exact: the round mode must be CAST_NONE",
                                     TypeName<S>(), TypeName<D>()));
     }
-    if (to_integer && (mode == RoundMode::CAST_NONE || mode == RoundMode::CAST_ODD)) {
+    /* Integers of 8 bits come from half, and a count of CAST_NONE rounds there as CAST_RINT. */
+    if (to_integer && sizeof(D) > 1 &&
+        (mode == RoundMode::CAST_NONE || mode == RoundMode::CAST_ODD)) {
         call.Fail(rule::Dtype, Text("%s to %s needs one of the round modes CAST_RINT, CAST_FLOOR, "
                                     "CAST_CEIL, CAST_ROUND and CAST_TRUNC",
                                     TypeName<S>(), TypeName<D>()));
@@ -122,9 +127,16 @@ void CastOver(const Call &call, const Walk &walk, const LocalTensor<D> &dst,
           Walker<S>(call, "src", src, p.srcBlkStride, p.srcRepStride));
 }
 
+template <typename T, typename F> void Fill(const Walk &walk, const Walker<T> &dst, F f)
+{
+    walk.Each([&](uint64_t repeat, uint64_t timeline) {
+        dst.operand.Store(dst.At(repeat, timeline), f(repeat * walk.width + timeline));
+    });
+}
+
 }  // namespace emulation
 
-template <typename D, typename S>
+template <typename D, typename S, auto... flags>
 void Cast(const LocalTensor<D> &dst, const LocalTensor<S> &src, const RoundMode &roundMode,
           uint32_t count, emulation::Site site = emulation::Site::Here())
 {
@@ -132,35 +144,67 @@ void Cast(const LocalTensor<D> &dst, const LocalTensor<S> &src, const RoundMode 
     emulation::CastOver(call, emulation::Count(call, count), dst, src, roundMode, {});
 }
 
-template <typename D, typename S, typename Mask>
+template <typename D, typename S, auto... flags, typename Mask>
 void Cast(const LocalTensor<D> &dst, const LocalTensor<S> &src, const RoundMode &roundMode,
           Mask mask, uint8_t repeatTimes, const UnaryRepeatParams &repeatParams,
           emulation::Site site = emulation::Site::Here())
 {
     const emulation::Call call("Cast", site);
     constexpr size_t widest = sizeof(D) > sizeof(S) ? sizeof(D) : sizeof(S);
-    emulation::CastOver(call, emulation::Masked(call, mask, repeatTimes, widest), dst, src,
-                        roundMode, repeatParams);
+    emulation::CastOver(call,
+                        emulation::MaskedBy<emulation::SetsMask<flags...>()>(call, mask,
+                                                                             repeatTimes, widest),
+                        dst, src, roundMode, repeatParams);
+}
+
+/* dst = f(number of the element): of a count, of repeats. */
+#define ASCENDC_FILL(Name, ...)                                                                    \
+    template <typename T, auto... flags>                                                           \
+    void Name(const LocalTensor<T> &dst, emulation::Scalar<T> value, int32_t count,                \
+              emulation::Site site = emulation::Site::Here())                                      \
+    {                                                                                              \
+        const emulation::Call call(#Name, site);                                                   \
+        emulation::Fill(emulation::Count(call, count), emulation::Walker<T>(call, "dst", dst),     \
+                        [value](uint64_t i) { return static_cast<T>(__VA_ARGS__); });              \
+    }                                                                                              \
+    template <typename T, auto... flags, typename Mask>                                            \
+    void Name(const LocalTensor<T> &dst, emulation::Scalar<T> value, Mask mask,                    \
+              uint8_t repeatTimes, uint16_t dstBlockStride, uint8_t dstRepeatStride,               \
+              emulation::Site site = emulation::Site::Here())                                      \
+    {                                                                                              \
+        const emulation::Call call(#Name, site);                                                   \
+        emulation::Fill(emulation::MaskedBy<emulation::SetsMask<flags...>()>(                      \
+                            call, mask, repeatTimes, sizeof(T)),                                   \
+                        emulation::Walker<T>(call, "dst", dst, dstBlockStride, dstRepeatStride),   \
+                        [value](uint64_t i) { return static_cast<T>(__VA_ARGS__); });              \
+    }
+
+ASCENDC_FILL(Duplicate, (static_cast<void>(i), value))
+ASCENDC_FILL(CreateVecIndex, static_cast<float>(value) + static_cast<float>(i))
+
+#undef ASCENDC_FILL
+
+/* firstValue, firstValue + diffValue and so on. */
+template <typename T>
+void ArithProgression(const LocalTensor<T> &dst, emulation::Scalar<T> firstValue,
+                      emulation::Scalar<T> diffValue, int32_t count,
+                      emulation::Site site = emulation::Site::Here())
+{
+    const emulation::Call call("ArithProgression", site);
+    emulation::Fill(emulation::Count(call, count), emulation::Walker<T>(call, "dst", dst),
+                    [=](uint64_t i) {
+                        return emulation::NarrowTo<T>(emulation::Wide<T>(firstValue) +
+                                                      static_cast<emulation::Wide<T>>(i) *
+                                                          emulation::Wide<T>(diffValue));
+                    });
 }
 
 template <typename T>
-void Duplicate(const LocalTensor<T> &dst, typename emulation::Same<T>::Type scalarValue,
-               int32_t count, emulation::Site site = emulation::Site::Here())
+void Arange(const LocalTensor<T> &dst, emulation::Scalar<T> firstValue,
+            emulation::Scalar<T> diffValue, int32_t count,
+            emulation::Site site = emulation::Site::Here())
 {
-    const emulation::Call call("Duplicate", site);
-    emulation::Apply(emulation::Count(call, count), [scalarValue] { return scalarValue; },
-                     emulation::Walker<T>(call, "dst", dst));
-}
-
-template <typename T, typename Mask>
-void Duplicate(const LocalTensor<T> &dst, typename emulation::Same<T>::Type scalarValue, Mask mask,
-               uint8_t repeatTimes, uint16_t dstBlockStride, uint8_t dstRepeatStride,
-               emulation::Site site = emulation::Site::Here())
-{
-    const emulation::Call call("Duplicate", site);
-    emulation::Apply(emulation::Masked(call, mask, repeatTimes, sizeof(T)),
-                     [scalarValue] { return scalarValue; },
-                     emulation::Walker<T>(call, "dst", dst, dstBlockStride, dstRepeatStride));
+    ArithProgression(dst, firstValue, diffValue, count, site);
 }
 
 /* Eight elements a repeat, each spread over a block of 32 bytes. */
@@ -182,6 +226,114 @@ void Brcb(const LocalTensor<T> &dst, const LocalTensor<T> &src0, uint8_t repeatT
             to.operand.Store(block * in_block + timeline, value);
         }
     }
+}
+
+/* An axis of one element, repeated to the length of dst's. */
+template <typename T, int32_t dim, int32_t axis, bool isReuseSource = false>
+void BroadCast(const LocalTensor<T> &dst, const LocalTensor<T> &src, const uint32_t dstShape[dim],
+               const uint32_t srcShape[dim], emulation::Site site = emulation::Site::Here())
+{
+    const emulation::Call call("BroadCast", site);
+    const emulation::Walker<T> to(call, "dst", dst), from(call, "src", src);
+    uint32_t outer = 1, inner = 1;
+    for (int32_t i = 0; i < dim; i++) {
+        if (srcShape[i] != (i == axis ? 1 : dstShape[i])) {
+            call.Fail(emulation::rule::Bounds,
+                      emulation::Text("axis %d of srcShape is %u; it must be %u", i, srcShape[i],
+                                      i == axis ? 1U : dstShape[i]));
+        }
+        (i < axis ? outer : inner) *= i == axis ? 1U : dstShape[i];
+    }
+    for (uint64_t i = 0; i < uint64_t{outer} * dstShape[axis] * inner; i++) {
+        to.operand.Store(i, from.operand.Load(i / inner / dstShape[axis] * inner + i % inner));
+    }
+}
+
+template <typename T, int32_t dim, int32_t axis, bool isReuseSource = false>
+void BroadCast(const LocalTensor<T> &dst, const LocalTensor<T> &src, const uint32_t dstShape[dim],
+               const uint32_t srcShape[dim], const LocalTensor<uint8_t> &sharedTmpBuffer,
+               emulation::Site site = emulation::Site::Here())
+{
+    emulation::Within(emulation::Call("BroadCast", site), sharedTmpBuffer, 0);
+    BroadCast<T, dim, axis>(dst, src, dstShape, srcShape, site);
+}
+
+struct TransDataTo5HDParams {
+    bool dstHighHalf = false, srcHighHalf = false;
+    uint8_t repeatTimes = 1;
+    uint16_t dstRepStride = 0, srcRepStride = 0;
+};
+
+namespace emulation {
+
+/* The tensor at an address of on-chip memory, to the end of its buffer. */
+template <typename T> LocalTensor<T> TensorAt(const Call &call, const uint8_t *address)
+{
+    for (Buffer &buffer : Core::Current().buffers) {
+        const uint8_t *first = &buffer.arena->bytes[buffer.begin];
+        if (buffer.state != BufferState::Retired && address >= first &&
+            address < first + buffer.size) {
+            const auto begin = static_cast<uint32_t>(address - first);
+            return Maker::Make<T>(buffer, begin, buffer.size - begin);
+        }
+    }
+    call.Fail(rule::Bounds, "an address of the list points to no buffer: take GetPhyAddr's");
+}
+
+template <typename T>
+LocalTensor<T> TensorAt(const Call &call, uint64_t address)
+{
+    return TensorAt<T>(call, reinterpret_cast<const uint8_t *>(address));
+}
+
+template <typename T> LocalTensor<T> TensorAt(const Call &, const LocalTensor<T> &tensor)
+{
+    return tensor;
+}
+
+}  // namespace emulation
+
+/* Element j of row i becomes element i of row j: 16 rows of a block, for each repeat. */
+template <typename T, typename Place>
+void TransDataTo5HD(const Place (&dstList)[16], const Place (&srcList)[16],
+                    const TransDataTo5HDParams &params,
+                    emulation::Site site = emulation::Site::Here())
+{
+    static_assert(sizeof(T) == 2 || sizeof(T) == 4, "elements of 16 or 32 bits");
+    const emulation::Call call("TransDataTo5HD", site);
+    constexpr uint64_t in_block = emulation::BlockBytes / sizeof(T);
+    for (uint64_t repeat = 0; repeat < params.repeatTimes; repeat++) {
+        T values[16][in_block];
+        for (uint64_t i = 0; i < 16; i++) {
+            const auto tensor = emulation::TensorAt<T>(call, srcList[i]);
+            const emulation::Walker<T> from(call, "srcList", tensor, 1, params.srcRepStride);
+            for (uint64_t j = 0; j < in_block; j++) {
+                values[i][j] = from.Load(repeat, j);
+            }
+        }
+        for (uint64_t i = 0; i < 16; i++) {
+            const auto tensor = emulation::TensorAt<T>(call, dstList[i]);
+            const emulation::Walker<T> to(call, "dstList", tensor, 1, params.dstRepStride);
+            for (uint64_t j = 0; j < in_block; j++) {
+                /* of 32 bits, two lists of dst make a column of 16 */
+                const uint64_t row = sizeof(T) == 2 ? j : i % 2 * in_block + j;
+                to.operand.Store(to.At(repeat, j), values[row][sizeof(T) == 2 ? i : i / 2]);
+            }
+        }
+    }
+}
+
+/* 16 by 16 elements of 16 bits. */
+template <typename T>
+void Transpose(const LocalTensor<T> &dst, const LocalTensor<T> &src,
+               emulation::Site site = emulation::Site::Here())
+{
+    LocalTensor<T> to[16], from[16];
+    for (int i = 0; i < 16; i++) {
+        to[i] = dst[16 * i];
+        from[i] = src[16 * i];
+    }
+    TransDataTo5HD<T>(to, from, {}, site);
 }
 
 }  // namespace AscendC

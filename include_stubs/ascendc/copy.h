@@ -19,6 +19,14 @@ struct DataCopyParams {
 };
 
 struct DataCopyExtParams {
+    DataCopyExtParams() = default;
+    DataCopyExtParams(uint16_t blockCount, uint32_t blockLen, uint32_t srcStride,
+                      uint32_t dstStride, uint32_t rsv)
+        : blockCount(blockCount), blockLen(blockLen), srcStride(srcStride), dstStride(dstStride),
+          rsv(rsv)
+    {
+    }
+
     uint16_t blockCount = 1;
     uint32_t blockLen = 0;
     uint32_t srcStride = 0;
@@ -42,15 +50,18 @@ template <typename T> struct DataCopyPadExtParams {
 
 namespace emulation {
 
-/* The atomic addition of SetAtomicAdd, element by element. */
-template <typename T> void AddTo(uint8_t *target, const uint8_t *source, uint64_t bytes)
+/* What SetAtomicAdd and its like make of a copy, element by element. */
+template <typename T>
+void Combine(Atomic how, uint8_t *target, const uint8_t *source, uint64_t bytes)
 {
     for (uint64_t at = 0; at + sizeof(T) <= bytes; at += sizeof(T)) {
-        T sum, value;
-        std::memcpy(&sum, target + at, sizeof(T));
+        T old, value;
+        std::memcpy(&old, target + at, sizeof(T));
         std::memcpy(&value, source + at, sizeof(T));
-        sum = static_cast<T>(sum + value);
-        std::memcpy(target + at, &sum, sizeof(T));
+        value = how == Atomic::Add                    ? static_cast<T>(old + value)
+                : (how == Atomic::Max) == (value < old) ? old
+                                                        : value;
+        std::memcpy(target + at, &value, sizeof(T));
     }
 }
 
@@ -58,17 +69,29 @@ template <typename T>
 void CopyOut(const Call &call, const GlobalTensor<T> &dst, uint64_t dst_first,
              const Operand<T> &source, uint64_t src_first, uint64_t bytes)
 {
-    const bool atomic = Core::Current().atomic_add;
+    const Atomic how = Core::Current().atomic;
     const uint8_t *from = source.Read(src_first, bytes);
-    uint8_t *to = dst.Write(call, "dst", dst_first, bytes, atomic);
-    if (atomic) {
-        AddTo<T>(to, from, bytes);
+    uint8_t *to = dst.Write(call, "dst", dst_first, bytes, how != Atomic::None);
+    if (how != Atomic::None) {
+        Combine<T>(how, to, from, bytes);
     } else {
         std::memcpy(to, from, bytes);
     }
 }
 
-inline void RequireBlocks(const Call &call, uint64_t bytes)
+/* Rows of bytes, each so many behind the last one. */
+struct Rows {
+    uint64_t count, length, src_step, dst_step;
+};
+
+inline Rows RowsOf(const DataCopyParams &p)
+{
+    const uint64_t length = uint64_t{p.blockLen} * 32;
+    return {p.blockCount, length, length + uint64_t{p.srcStride} * 32,
+            length + uint64_t{p.dstStride} * 32};
+}
+
+inline Rows OneRow(const Call &call, uint64_t bytes)
 {
     if (bytes % BlockBytes != 0) {
         call.Fail(rule::Alignment,
@@ -76,92 +99,68 @@ inline void RequireBlocks(const Call &call, uint64_t bytes)
                        "DataCopyPad copies any number",
                        static_cast<unsigned long long>(bytes)));
     }
+    return {1, bytes, 0, 0};
+}
+
+template <typename T>
+void CopyRows(const Call &call, const LocalTensor<T> &dst, const GlobalTensor<T> &src,
+              const Rows &rows)
+{
+    Operand<T> target(call, "dst", dst, PIPE_MTE2);
+    target.Aligned();
+    for (uint64_t i = 0; i < rows.count; i++) {
+        const uint8_t *from = src.Read(call, "src", i * rows.src_step, rows.length);
+        std::memcpy(target.Write(i * rows.dst_step, rows.length), from, rows.length);
+    }
+}
+
+template <typename T>
+void CopyRows(const Call &call, const GlobalTensor<T> &dst, const LocalTensor<T> &src,
+              const Rows &rows)
+{
+    Operand<T> source(call, "src", src, PIPE_MTE3);
+    source.Aligned();
+    for (uint64_t i = 0; i < rows.count; i++) {
+        CopyOut(call, dst, i * rows.dst_step, source, i * rows.src_step, rows.length);
+    }
+}
+
+template <typename T>
+void CopyRows(const Call &call, const LocalTensor<T> &dst, const LocalTensor<T> &src,
+              const Rows &rows)
+{
+    Operand<T> target(call, "dst", dst), source(call, "src", src);
+    target.InVectorMemory().Aligned();
+    source.InVectorMemory().Aligned();
+    for (uint64_t i = 0; i < rows.count; i++) {
+        const uint8_t *from = source.Read(i * rows.src_step, rows.length);
+        std::memmove(target.Write(i * rows.dst_step, rows.length), from, rows.length);
+    }
 }
 
 }  // namespace emulation
 
-template <typename T>
-void DataCopy(const LocalTensor<T> &dst, const GlobalTensor<T> &src, const DataCopyParams &params,
-              emulation::Site site = emulation::Site::Here())
-{
-    const emulation::Call call("DataCopy", site);
-    emulation::Operand<T> target(call, "dst", dst, PIPE_MTE2);
-    target.Aligned();
-    const uint64_t length = uint64_t{params.blockLen} * 32;
-    for (uint64_t i = 0; i < params.blockCount; i++) {
-        const uint8_t *from =
-            src.Read(call, "src", i * (length + uint64_t{params.srcStride} * 32), length);
-        std::memcpy(target.Write(i * (length + uint64_t{params.dstStride} * 32), length), from,
-                    length);
+#define ASCENDC_COPY(To, From)                                                                     \
+    template <typename T>                                                                          \
+    void DataCopy(const To<T> &dst, const From<T> &src, const DataCopyParams &params,              \
+                  emulation::Site site = emulation::Site::Here())                                  \
+    {                                                                                              \
+        emulation::CopyRows(emulation::Call("DataCopy", site), dst, src,                           \
+                            emulation::RowsOf(params));                                            \
+    }                                                                                              \
+    template <typename T>                                                                          \
+    void DataCopy(const To<T> &dst, const From<T> &src, uint32_t count,                            \
+                  emulation::Site site = emulation::Site::Here())                                  \
+    {                                                                                              \
+        const emulation::Call call("DataCopy", site);                                              \
+        emulation::CopyRows(call, dst, src,                                                        \
+                            emulation::OneRow(call, uint64_t{count} * sizeof(T)));                 \
     }
-}
 
-template <typename T>
-void DataCopy(const GlobalTensor<T> &dst, const LocalTensor<T> &src, const DataCopyParams &params,
-              emulation::Site site = emulation::Site::Here())
-{
-    const emulation::Call call("DataCopy", site);
-    emulation::Operand<T> source(call, "src", src, PIPE_MTE3);
-    source.Aligned();
-    const uint64_t length = uint64_t{params.blockLen} * 32;
-    for (uint64_t i = 0; i < params.blockCount; i++) {
-        emulation::CopyOut(call, dst, i * (length + uint64_t{params.dstStride} * 32), source,
-                           i * (length + uint64_t{params.srcStride} * 32), length);
-    }
-}
-
-template <typename T>
-void DataCopy(const LocalTensor<T> &dst, const LocalTensor<T> &src, const DataCopyParams &params,
-              emulation::Site site = emulation::Site::Here())
-{
-    const emulation::Call call("DataCopy", site);
-    emulation::Operand<T> target(call, "dst", dst), source(call, "src", src);
-    target.InVectorMemory().Aligned();
-    source.InVectorMemory().Aligned();
-    const uint64_t length = uint64_t{params.blockLen} * 32;
-    for (uint64_t i = 0; i < params.blockCount; i++) {
-        const uint8_t *from =
-            source.Read(i * (length + uint64_t{params.srcStride} * 32), length);
-        std::memmove(target.Write(i * (length + uint64_t{params.dstStride} * 32), length), from,
-                     length);
-    }
-}
-
-template <typename T>
-void DataCopy(const LocalTensor<T> &dst, const GlobalTensor<T> &src, uint32_t count,
-              emulation::Site site = emulation::Site::Here())
-{
-    const emulation::Call call("DataCopy", site);
-    emulation::RequireBlocks(call, uint64_t{count} * sizeof(T));
-    emulation::Operand<T> target(call, "dst", dst, PIPE_MTE2);
-    target.Aligned();
-    const uint8_t *from = src.Read(call, "src", 0, uint64_t{count} * sizeof(T));
-    std::memcpy(target.Write(0, uint64_t{count} * sizeof(T)), from, count * sizeof(T));
-}
-
-template <typename T>
-void DataCopy(const GlobalTensor<T> &dst, const LocalTensor<T> &src, uint32_t count,
-              emulation::Site site = emulation::Site::Here())
-{
-    const emulation::Call call("DataCopy", site);
-    emulation::RequireBlocks(call, uint64_t{count} * sizeof(T));
-    emulation::Operand<T> source(call, "src", src, PIPE_MTE3);
-    source.Aligned();
-    emulation::CopyOut(call, dst, 0, source, 0, uint64_t{count} * sizeof(T));
-}
-
-template <typename T>
-void DataCopy(const LocalTensor<T> &dst, const LocalTensor<T> &src, uint32_t count,
-              emulation::Site site = emulation::Site::Here())
-{
-    const emulation::Call call("DataCopy", site);
-    emulation::RequireBlocks(call, uint64_t{count} * sizeof(T));
-    emulation::Operand<T> target(call, "dst", dst), source(call, "src", src);
-    target.InVectorMemory().Aligned();
-    source.InVectorMemory().Aligned();
-    const uint8_t *from = source.Read(0, uint64_t{count} * sizeof(T));
-    std::memmove(target.Write(0, uint64_t{count} * sizeof(T)), from, count * sizeof(T));
-}
+ASCENDC_COPY(LocalTensor, GlobalTensor)
+ASCENDC_COPY(GlobalTensor, LocalTensor)
+ASCENDC_COPY(LocalTensor, LocalTensor)
+#undef ASCENDC_COPY
 
 namespace emulation {
 
@@ -244,8 +243,16 @@ void DataCopyPad(const GlobalTensor<T> &dst, const LocalTensor<T> &src,
     emulation::PadOut(emulation::Call("DataCopyPad", site), dst, src, params);
 }
 
-/* Copies to global memory add from here on, in one step each, until SetAtomicNone. */
-template <typename T> void SetAtomicAdd() { emulation::Core::Current().atomic_add = true; }
-inline void SetAtomicNone() { emulation::Core::Current().atomic_add = false; }
+/* Copies to global memory combine from here on, in one step each, until SetAtomicNone. */
+inline void SetAtomicNone() { emulation::Core::Current().atomic = emulation::Atomic::None; }
+#define ASCENDC_ATOMIC(How)                                                                        \
+    template <typename T> void SetAtomic##How()                                                    \
+    {                                                                                              \
+        emulation::Core::Current().atomic = emulation::Atomic::How;                                \
+    }
+ASCENDC_ATOMIC(Add)
+ASCENDC_ATOMIC(Max)
+ASCENDC_ATOMIC(Min)
+#undef ASCENDC_ATOMIC
 
 }  // namespace AscendC

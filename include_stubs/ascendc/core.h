@@ -8,13 +8,20 @@
 #include <algorithm>
 #include <cstddef>
 #include <deque>
+#include <functional>
+#include <map>
 #include <vector>
 
 #include "ascendc/fault.h"
 #include "ascendc/position.h"
+#include "ascendc/turns.h"
 
 /* The block that the thread runs, and their number. */
 inline thread_local int64_t block_idx = 0, block_num = 0;
+
+namespace AscendC {
+class TPipe;
+}
 
 namespace AscendC::emulation {
 
@@ -90,7 +97,6 @@ inline std::string Describe(const Buffer &buffer)
 
 struct Queue {
     TPosition position;
-    pipe_t producer, consumer;
     uint32_t depth;
     Site initialised;
     std::vector<Buffer *> buffers;
@@ -108,10 +114,27 @@ struct Region {
 
 constexpr uint32_t AtomicWriter = 0xFFFFFFFFU;
 
+/* What copies to global memory do to what is there. */
+enum class Atomic : uint8_t { None, Add, Max, Min };
+
+/* What the cores of a launch share. */
+struct Launch {
+    const Chip chip;
+    std::deque<Region> &regions;
+    const uint32_t blocks;
+    std::function<void(uint32_t group, uint32_t part, bool cube)> start;
+    uint32_t vectors;    /* vector cores */
+    uint32_t arrived;    /* cores that wait in SyncAll */
+    std::map<uint64_t, uint32_t> flags; /* set and not yet waited for */
+    Turns turns;
+};
+
+/* A core. A block is one vector core, or a cube core with one or two vector cores. */
 class Core {
  public:
-    Core(uint32_t block, uint32_t blocks, const Chip &chip, std::deque<Region> &regions)
-        : block(block), blocks(blocks), chip(chip), regions(regions)
+    Core(Launch &launch, uint32_t group, uint32_t part, bool cube)
+        : launch(launch), group(group), part(part), cube(cube), block(group),
+          blocks(launch.blocks), chip(launch.chip), regions(launch.regions)
     {
         unified.Resize(chip.unified_buffer);
         CurrentSlot() = this;
@@ -163,15 +186,53 @@ class Core {
         Site site;
     };
 
-    const uint32_t block, blocks;
+    /* Makes the block one of a cube core and of so many vector cores. */
+    void Mix(uint32_t vectors)
+    {
+        if (mixed == 0 && !cube && part == 0) {
+            for (uint32_t other = 1; other < vectors; other++) {
+                launch.start(group, other, false);
+            }
+            launch.start(group, 0, true);
+        }
+        mixed = vectors;
+        block_idx = block = cube ? group : group * vectors + part;
+    }
+
+    /* Lets other cores run; what they wrote meanwhile is ordered before what follows. */
+    bool WaitUntil(std::function<bool()> ready)
+    {
+        const bool held = launch.turns.WaitUntil(std::move(ready));
+        *running = group;
+        for (Region &region : regions) {
+            region.writer.clear();
+        }
+        return held;
+    }
+
+    /* Its number in marks of what it wrote; 0 marks nobody. */
+    uint32_t Writer() const { return group * 3 + (cube ? 2 : part) + 1; }
+
+    Launch &launch;
+    const uint32_t group, part; /* of the block, and of its vector cores */
+    bool cube;
+    uint32_t block; /* what GetBlockIdx gives */
+    const uint32_t blocks;
+    uint32_t mixed = 0; /* vector cores of the block; 0: nothing said so */
+    std::map<uint16_t, uint32_t> waited; /* how often, by flag between cores */
+    uint32_t *running = nullptr;
     const Chip chip;
     std::deque<Region> &regions;
     Arena unified, matrix;
     std::deque<Buffer> buffers; /* a deque: tensors point to them */
     std::deque<Queue> queues;
     std::vector<Flag> flags;
-    bool has_pipe = false;
-    bool atomic_add = false;
+    TPipe *pipe = nullptr;
+    struct {
+        bool counts = false; /* elements of all repeats, not bits of one */
+        uint64_t words[2] = {~uint64_t{0}, ~uint64_t{0}};
+    } mask;
+    Atomic atomic = Atomic::None;
     Site pipe_site{};
 
  private:
@@ -227,16 +288,26 @@ struct Call {
     }
 };
 
-/* Run a call for each block, one after the other; `block` is the one that runs. */
-template <typename Call>
+/* Run a kernel for each block; `block` is the one that runs. */
+template <typename Kernel>
 void RunBlocks(uint32_t &block, uint32_t blocks, const Chip &chip, std::deque<Region> &regions,
-               Call call)
+               Kernel kernel)
 {
-    for (block = 0; block < blocks; block++) {
-        Core core(block, blocks, chip, regions);
-        call();
-        core.Finish();
+    Launch launch{chip, regions, blocks, {}, 0, 0, {}, {}};
+    launch.start = [&](uint32_t group, uint32_t part, bool cube) {
+        launch.vectors += cube ? 0 : 1;
+        launch.turns.Add([&, group, part, cube] {
+            Core core(launch, group, part, cube);
+            core.running = &block;
+            block = group;
+            kernel();
+            core.Finish();
+        });
+    };
+    for (uint32_t group = 0; group < blocks; group++) {
+        launch.start(group, 0, false);
     }
+    launch.turns.Run();
 }
 
 }  // namespace AscendC::emulation

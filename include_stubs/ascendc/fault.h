@@ -71,6 +71,9 @@ template <typename... Values> std::string Text(const char *format, Values... val
 
 inline std::string Text(const char *text) { return text; }
 
+template <typename Format> struct Narrow;
+struct BfloatFormat;
+
 /* The name of an element type in reports. */
 template <typename T> const char *TypeName()
 {
@@ -84,7 +87,7 @@ template <typename T> const char *TypeName()
         constexpr int size = sizeof(T) == 1 ? 0 : sizeof(T) == 2 ? 1 : sizeof(T) == 4 ? 2 : 3;
         return names[std::is_signed_v<T> ? 1 : 0][size];
     } else {
-        return "half";
+        return std::is_same_v<T, Narrow<BfloatFormat>> ? "bfloat16_t" : "half";
     }
 }
 

@@ -77,11 +77,11 @@ template <typename T> class GlobalTensor {
         const auto &core = emulation::Core::Current();
         for (uint64_t i = begin; i < begin + count && !region_->writer.empty(); i++) {
             const uint32_t writer = region_->writer[i];
-            if (writer != 0 && writer != core.block + 1) {
+            if (writer != 0 && writer != core.Writer()) {
                 Fail(call, emulation::rule::Race, name,
                      emulation::Text("block %u reads byte %llu, which %s wrote: blocks run at the "
                                      "same time and in no order",
-                                     core.block, static_cast<unsigned long long>(i),
+                                     core.group, static_cast<unsigned long long>(i),
                                      Writer(writer).c_str()));
             }
         }
@@ -93,8 +93,8 @@ template <typename T> class GlobalTensor {
     {
         const uint64_t begin = Extent(call, name, first, count);
         const auto &core = emulation::Core::Current();
-        const uint32_t mark = atomic ? emulation::AtomicWriter : core.block + 1;
-        if (core.blocks > 1 && region_->writer.empty()) {
+        const uint32_t mark = atomic ? emulation::AtomicWriter : core.Writer();
+        if ((core.blocks > 1 || core.mixed != 0) && region_->writer.empty()) {
             region_->writer.resize(region_->size);
         }
         for (uint64_t i = begin; i < begin + count && !region_->writer.empty(); i++) {
@@ -103,7 +103,7 @@ template <typename T> class GlobalTensor {
                 Fail(call, emulation::rule::Race, name,
                      emulation::Text("block %u writes byte %llu, which %s wrote as well: the "
                                      "blocks overlap",
-                                     core.block, static_cast<unsigned long long>(i),
+                                     core.group, static_cast<unsigned long long>(i),
                                      Writer(writer).c_str()));
             }
             region_->writer[i] = mark;
@@ -165,7 +165,7 @@ template <typename T> class GlobalTensor {
     static std::string Writer(uint32_t writer)
     {
         return writer == emulation::AtomicWriter ? std::string("an atomic addition")
-                                                 : emulation::Text("block %u", writer - 1);
+                                                 : emulation::Text("block %u", (writer - 1) / 3);
     }
 
     emulation::Region *region_ = nullptr;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * half: IEEE 754 binary16. Conversions round to nearest, ties to even; arithmetic between halves
- * gives a half, rounded once (float holds every intermediate result exactly enough for that).
+ * half: IEEE 754 binary16, and bfloat16_t: the upper half of a float. Conversions round to nearest,
+ * ties to even; arithmetic between two gives one, rounded once (float holds every intermediate
+ * result exactly enough for that).
  */
 #pragma once
 
@@ -48,20 +49,6 @@ inline uint16_t HalfBits(float value)
     return static_cast<uint16_t>(sign | (kept + (up ? 1U : 0U)));
 }
 
-/* A double has bits that float rounds away; an odd last bit remembers them. */
-inline uint16_t HalfBits(double value)
-{
-    const float nearest = static_cast<float>(value);
-    const double back = static_cast<double>(nearest);
-    if (back == value || value != value || back - back != 0.0) {
-        return HalfBits(nearest);
-    }
-    uint32_t bits = BitCast<uint32_t>(nearest);
-    const double magnitude = value < 0 ? -value : value, rounded = value < 0 ? -back : back;
-    bits -= rounded > magnitude ? 1U : 0U;
-    return HalfBits(BitCast<float>(bits | 1U));
-}
-
 inline float HalfValue(uint16_t bits)
 {
     const uint32_t sign = (bits & 0x8000U) << 16;
@@ -74,27 +61,59 @@ inline float HalfValue(uint16_t bits)
     return BitCast<float>(sign | (widened << 23) | (significand << 13));
 }
 
-}  // namespace AscendC::emulation
+struct HalfFormat {
+    static uint16_t Bits(float value) { return HalfBits(value); }
+    static float Value(uint16_t bits) { return HalfValue(bits); }
+};
 
-struct half {
-    half() = default;
-    half(float value) : bits(AscendC::emulation::HalfBits(value)) {}
-    half(double value) : bits(AscendC::emulation::HalfBits(value)) {}
+struct BfloatFormat {
+    static uint16_t Bits(float value)
+    {
+        const uint32_t bits = BitCast<uint32_t>(value);
+        return static_cast<uint16_t>(value == value ? (bits + 0x7FFFU + (bits >> 16 & 1U)) >> 16
+                                                    : bits >> 16 | 0x40U);
+    }
+    static float Value(uint16_t bits) { return BitCast<float>(uint32_t{bits} << 16); }
+};
+
+/* A double has bits that float rounds away; an odd last bit remembers them. */
+inline float OddFloat(double value)
+{
+    const float nearest = static_cast<float>(value);
+    const double back = static_cast<double>(nearest);
+    if (back == value || value != value || back - back != 0.0) {
+        return nearest;
+    }
+    uint32_t bits = BitCast<uint32_t>(nearest);
+    const double magnitude = value < 0 ? -value : value, rounded = value < 0 ? -back : back;
+    bits -= rounded > magnitude ? 1U : 0U;
+    return BitCast<float>(bits | 1U);
+}
+
+/* A floating-point number of 16 bits. */
+template <typename Format> struct Narrow {
+    Narrow() = default;
+    Narrow(float value) : bits(Format::Bits(value)) {}
+    Narrow(double value) : bits(Format::Bits(OddFloat(value))) {}
     template <typename I, std::enable_if_t<std::is_integral_v<I>, int> = 0>
-    half(I value) : half(static_cast<double>(value))
+    Narrow(I value) : Narrow(static_cast<double>(value))
     {
     }
-    operator float() const { return AscendC::emulation::HalfValue(bits); }
+    operator float() const { return Format::Value(bits); }
 
-    half operator-() const { return FromBits(static_cast<uint16_t>(bits ^ 0x8000U)); }
-    half &operator+=(half other) { return *this = half(float(*this) + float(other)); }
-    half &operator-=(half other) { return *this = half(float(*this) - float(other)); }
-    half &operator*=(half other) { return *this = half(float(*this) * float(other)); }
-    half &operator/=(half other) { return *this = half(float(*this) / float(other)); }
+    Narrow operator-() const { return FromBits(static_cast<uint16_t>(bits ^ 0x8000U)); }
+    Narrow &operator+=(Narrow other) { return *this = *this + other; }
+    Narrow &operator-=(Narrow other) { return *this = *this - other; }
+    Narrow &operator*=(Narrow other) { return *this = *this * other; }
+    Narrow &operator/=(Narrow other) { return *this = *this / other; }
+    friend Narrow operator+(Narrow a, Narrow b) { return float(a) + float(b); }
+    friend Narrow operator-(Narrow a, Narrow b) { return float(a) - float(b); }
+    friend Narrow operator*(Narrow a, Narrow b) { return float(a) * float(b); }
+    friend Narrow operator/(Narrow a, Narrow b) { return float(a) / float(b); }
 
-    static half FromBits(uint16_t bits)
+    static Narrow FromBits(uint16_t bits)
     {
-        half made;
+        Narrow made;
         made.bits = bits;
         return made;
     }
@@ -102,20 +121,33 @@ struct half {
     uint16_t bits;
 };
 
+}  // namespace AscendC::emulation
+
+using half = AscendC::emulation::Narrow<AscendC::emulation::HalfFormat>;
 using float16_t = half;
+using bfloat16_t = AscendC::emulation::Narrow<AscendC::emulation::BfloatFormat>;
 
-inline half operator+(half a, half b) { return a += b; }
-inline half operator-(half a, half b) { return a -= b; }
-inline half operator*(half a, half b) { return a *= b; }
-inline half operator/(half a, half b) { return a /= b; }
+/* With any other number it is widened, as the usual conversions do for built-in types. */
+#define ASCENDC_WIDENED(op)                                                                        \
+    template <typename F, typename N, std::enable_if_t<std::is_arithmetic_v<N>, int> = 0>          \
+    auto operator op(AscendC::emulation::Narrow<F> a, N b)                                         \
+    {                                                                                              \
+        return float(a) op b;                                                                      \
+    }                                                                                              \
+    template <typename F, typename N, std::enable_if_t<std::is_arithmetic_v<N>, int> = 0>          \
+    auto operator op(N a, AscendC::emulation::Narrow<F> b)                                         \
+    {                                                                                              \
+        return a op float(b);                                                                      \
+    }
+ASCENDC_WIDENED(+)
+ASCENDC_WIDENED(-)
+ASCENDC_WIDENED(*)
+ASCENDC_WIDENED(/)
+#undef ASCENDC_WIDENED
 
-/* With any other number the half is widened, as the usual conversions do for built-in types. */
-template <typename N> using IfNumber = std::enable_if_t<std::is_arithmetic_v<N>, int>;
-template <typename N, IfNumber<N> = 0> auto operator+(half a, N b) { return float(a) + b; }
-template <typename N, IfNumber<N> = 0> auto operator-(half a, N b) { return float(a) - b; }
-template <typename N, IfNumber<N> = 0> auto operator*(half a, N b) { return float(a) * b; }
-template <typename N, IfNumber<N> = 0> auto operator/(half a, N b) { return float(a) / b; }
-template <typename N, IfNumber<N> = 0> auto operator+(N a, half b) { return a + float(b); }
-template <typename N, IfNumber<N> = 0> auto operator-(N a, half b) { return a - float(b); }
-template <typename N, IfNumber<N> = 0> auto operator*(N a, half b) { return a * float(b); }
-template <typename N, IfNumber<N> = 0> auto operator/(N a, half b) { return a / float(b); }
+namespace AscendC {
+using ::bfloat16_t;
+using ::half;
+inline float ToFloat(bfloat16_t value) { return value; }
+inline bfloat16_t ToBfloat16(float value) { return value; }
+}  // namespace AscendC

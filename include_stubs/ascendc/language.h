@@ -5,12 +5,16 @@
  */
 #pragma once
 
+#include <cassert>
 #include <cstdint>
 #include <cstdio>
 
+/* A search for kernels keeps the words that mark them. */
+#ifndef PYACLNN_SEARCH
 #define __aicore__
 #define __global__
 #define __gm__
+#endif
 #define __ubuf__
 #define __cbuf__
 #define __cc__
@@ -24,11 +28,14 @@
 
 #define GM_ADDR __gm__ uint8_t *
 
-/* Blocks are vector cores here, as they are for a kernel that does no matrix work. */
-#define ASCEND_IS_AIC (false)
-#define ASCEND_IS_AIV (true)
-
 namespace AscendC {
 using ::printf;
 }
 #define PRINTF(...) AscendC::printf(__VA_ARGS__)
+#define ASSERT(...) assert(__VA_ARGS__)
+
+/* The operator's host code chooses one; a build sets it by -DTILING_KEY_VAR=key. */
+#ifndef TILING_KEY_VAR
+#define TILING_KEY_VAR 0
+#endif
+#define TILING_KEY_IS(key) (TILING_KEY_VAR == (key))

@@ -76,13 +76,20 @@ inline void ReportCrash(int number)
     std::raise(number);
 }
 
-inline void CatchCrashes()
+/* Where a thread that has used up its stack is reported; one thread runs at a time. */
+inline void UseAlternativeStack()
 {
+#ifndef PYACLNN_SANITIZE
     static char stack[1 << 16];
     stack_t alternative{};
     alternative.ss_sp = stack;
     alternative.ss_size = sizeof stack;
     sigaltstack(&alternative, nullptr);
+#endif
+}
+
+inline void CatchCrashes()
+{
     struct sigaction action{};
     action.sa_handler = ReportCrash;
     action.sa_flags = SA_ONSTACK;
@@ -126,7 +133,10 @@ inline void RunEntry(Request &request, const Entry &entry, std::deque<Region> &r
                      void *const *arguments)
 {
     const Chip chip{static_cast<Family>(request.family), request.unified_buffer};
-    RunBlocks(request.block, request.blocks, chip, regions, [&] { entry.launch(arguments); });
+    RunBlocks(request.block, request.blocks, chip, regions, [&] {
+        UseAlternativeStack();
+        entry.launch(arguments);
+    });
     request.outcome = Outcome::Finished;
 }
 

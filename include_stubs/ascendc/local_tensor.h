@@ -7,6 +7,7 @@
 
 #include "ascendc/core.h"
 #include "ascendc/half.h"
+#include "ascendc/language.h"
 
 namespace AscendC {
 
@@ -24,9 +25,18 @@ template <typename T> class LocalTensor {
 
     LocalTensor() = default;
 
+    /* The result of an operator between two tensors, over all elements of this one. */
+    template <typename E, typename = decltype(E::compute)>
+    LocalTensor &operator=(const E &pending);
+
     /* Number of elements. */
     uint32_t GetSize() const { return size_; }
     void SetSize(uint32_t size) { size_ = size; }
+    int32_t GetLength() const { return static_cast<int32_t>(size_ * sizeof(T)); } /* bytes */
+    __ubuf__ T *GetPhyAddr() const
+    {
+        return buffer_ ? reinterpret_cast<T *>(&buffer_->arena->bytes[begin_]) : nullptr;
+    }
     TPosition GetPosition() const { return buffer_ ? buffer_->position : TPosition::MAX; }
 
     /* The same bytes as elements of another type. */

@@ -14,13 +14,14 @@ class TPipe {
     {
         const emulation::Call call("TPipe", site);
         emulation::Core &core = emulation::Core::Current();
-        if (core.has_pipe) {
+        if (core.pipe != nullptr) {
             call.Fail(emulation::rule::Queue,
                       emulation::Text("a core has one TPipe at a time, and the one of line %d is "
                                       "still there: pass it on by pointer, or Destroy it first",
                                       core.pipe_site.line));
         }
-        core.has_pipe = alive_ = true;
+        core.pipe = this;
+        alive_ = true;
         core.pipe_site = site;
     }
     TPipe(const TPipe &) = delete;
@@ -45,7 +46,8 @@ class TPipe {
     {
         if (alive_) {
             Reset();
-            emulation::Core::Current().has_pipe = alive_ = false;
+            emulation::Core::Current().pipe = nullptr;
+            alive_ = false;
         }
     }
 
@@ -65,8 +67,8 @@ class TPipe {
         if (count == 0) {
             call.Fail(emulation::rule::Queue, "queue", "a queue needs at least one buffer");
         }
-        core.queues.push_back({position, emulation::ProducerOf(from), emulation::ConsumerOf(to),
-                               depth > 0 ? static_cast<uint32_t>(depth) : 1U, site, {}, {}});
+        core.queues.push_back(
+            {position, depth > 0 ? static_cast<uint32_t>(depth) : 1U, site, {}, {}});
         queue.queue_ = &core.queues.back();
         for (uint32_t number = 0; number < count; number++) {
             emulation::Buffer &buffer = Take(call, position, bytes);
@@ -174,8 +176,7 @@ template <pipe_t pipe> void PipeBarrier()
     }
 }
 
-inline int64_t GetBlockIdx() { return emulation::Core::Current().block; }
-inline int64_t GetBlockNum() { return emulation::Core::Current().blocks; }
+inline TPipe *GetTPipePtr() { return emulation::Core::Current().pipe; }
 
 }  // namespace AscendC
 

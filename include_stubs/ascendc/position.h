@@ -6,7 +6,7 @@
 
 #include <cstdint>
 
-enum pipe_t { PIPE_S, PIPE_V, PIPE_M, PIPE_MTE1, PIPE_MTE2, PIPE_MTE3, PIPE_ALL };
+enum pipe_t { PIPE_S, PIPE_V, PIPE_M, PIPE_MTE1, PIPE_MTE2, PIPE_MTE3, PIPE_FIX, PIPE_ALL };
 
 enum event_t {
     EVENT_ID0,
@@ -21,55 +21,58 @@ enum event_t {
 
 using TEventID = int8_t;
 
+/* Position, unit that fills it, unit that reads it. */
+#define ASCENDC_POSITIONS(X)                                                                       \
+    X(GM, MTE2, MTE3)                                                                              \
+    X(A1, MTE2, MTE1)                                                                              \
+    X(A2, MTE1, M)                                                                                 \
+    X(B1, MTE2, MTE1)                                                                              \
+    X(B2, MTE1, M)                                                                                 \
+    X(C1, MTE2, MTE1)                                                                              \
+    X(C2, MTE1, M)                                                                                 \
+    X(CO1, M, FIX)                                                                                 \
+    X(CO2, FIX, MTE3)                                                                              \
+    X(VECIN, MTE2, V)                                                                              \
+    X(VECOUT, V, MTE3)                                                                             \
+    X(VECCALC, V, V)                                                                               \
+    X(TSCM, MTE2, MTE1)
+
+/* The unit that has done something, and the one that waits for it. */
+#define ASCENDC_EVENTS(X)                                                                          \
+    X(MTE2, V) X(V, MTE2) X(MTE3, V) X(V, MTE3) X(MTE2, MTE3) X(MTE3, MTE2) X(V, V) X(S, V)        \
+    X(V, S) X(S, MTE2) X(MTE2, S) X(S, MTE3) X(MTE3, S) X(MTE2, MTE1) X(MTE1, MTE2) X(MTE1, M)     \
+    X(M, MTE1) X(MTE1, V) X(V, MTE1) X(M, V) X(V, M) X(M, FIX) X(FIX, M) X(M, S) X(S, M)           \
+    X(MTE3, MTE1) X(MTE1, MTE3) X(MTE1, FIX) X(FIX, MTE1) X(FIX, MTE2) X(MTE2, FIX) X(FIX, MTE3)   \
+    X(FIX, S) X(S, FIX) X(FIX, V)
+
 namespace AscendC {
 
-enum class TPosition : uint8_t {
-    GM,
-    A1,
-    A2,
-    B1,
-    B2,
-    C1,
-    C2,
-    CO1,
-    CO2,
-    VECIN,
-    VECOUT,
-    VECCALC,
-    LCM = VECCALC,
-    TSCM,
-    MAX
-};
+#define ASCENDC_POSITION(name, producer, consumer) name,
+enum class TPosition : uint8_t { ASCENDC_POSITIONS(ASCENDC_POSITION) MAX, LCM = VECCALC };
+#undef ASCENDC_POSITION
 
 using QuePosition = TPosition;
 
-enum class HardEvent : uint8_t {
-    MTE2_V,
-    V_MTE2,
-    MTE3_V,
-    V_MTE3,
-    MTE2_MTE3,
-    MTE3_MTE2,
-    V_V,
-    S_V,
-    V_S,
-    S_MTE2,
-    MTE2_S,
-    S_MTE3,
-    MTE3_S,
-    MAX
-};
+#define ASCENDC_EVENT(first, second) first##_##second,
+enum class HardEvent : uint8_t { ASCENDC_EVENTS(ASCENDC_EVENT) MAX };
+#undef ASCENDC_EVENT
 
 enum class DataFormat : uint8_t { ND = 0, NZ, NCHW, NC1HWC0, NHWC };
 
 namespace emulation {
 
-inline const char *PositionName(TPosition position)
-{
-    static const char *const names[] = {"GM",  "A1",  "A2",    "B1",     "B2",      "C1",  "C2",
-                                        "CO1", "CO2", "VECIN", "VECOUT", "VECCALC", "TSCM"};
-    return position < TPosition::MAX ? names[static_cast<int>(position)] : "no position";
-}
+struct Place {
+    const char *name;
+    pipe_t producer, consumer;
+};
+
+#define ASCENDC_POSITION(name, producer, consumer) {#name, PIPE_##producer, PIPE_##consumer},
+constexpr Place kPlaces[] = {ASCENDC_POSITIONS(ASCENDC_POSITION){"no position", PIPE_V, PIPE_V}};
+#undef ASCENDC_POSITION
+
+constexpr const Place &PlaceOf(TPosition position) { return kPlaces[static_cast<int>(position)]; }
+
+inline const char *PositionName(TPosition position) { return PlaceOf(position).name; }
 
 inline const char *PipeName(pipe_t pipe)
 {
@@ -79,6 +82,7 @@ inline const char *PipeName(pipe_t pipe)
                                         "the copy unit MTE1",
                                         "the copy from global memory",
                                         "the copy to global memory",
+                                        "the copy of the matrix unit's results",
                                         "nobody"};
     return names[pipe];
 }
@@ -90,29 +94,15 @@ constexpr bool InUnifiedBuffer(TPosition position)
            position == TPosition::VECCALC;
 }
 
-/* The unit whose writes a queue waits for, and the unit that it lets read. */
-constexpr pipe_t ProducerOf(TPosition from)
-{
-    return from == TPosition::GM || from == TPosition::VECIN ? PIPE_MTE2 : PIPE_V;
-}
-
-constexpr pipe_t ConsumerOf(TPosition to)
-{
-    return to == TPosition::GM || to == TPosition::VECOUT ? PIPE_MTE3 : PIPE_V;
-}
-
 struct Order {
     pipe_t first, second;
 };
 
 constexpr Order OrderOf(HardEvent event)
 {
-    constexpr Order orders[] = {
-        {PIPE_MTE2, PIPE_V},    {PIPE_V, PIPE_MTE2},    {PIPE_MTE3, PIPE_V},
-        {PIPE_V, PIPE_MTE3},    {PIPE_MTE2, PIPE_MTE3}, {PIPE_MTE3, PIPE_MTE2},
-        {PIPE_V, PIPE_V},       {PIPE_S, PIPE_V},       {PIPE_V, PIPE_S},
-        {PIPE_S, PIPE_MTE2},    {PIPE_MTE2, PIPE_S},    {PIPE_S, PIPE_MTE3},
-        {PIPE_MTE3, PIPE_S}};
+#define ASCENDC_EVENT(first, second) {PIPE_##first, PIPE_##second},
+    constexpr Order orders[] = {ASCENDC_EVENTS(ASCENDC_EVENT)};
+#undef ASCENDC_EVENT
     return orders[static_cast<int>(event)];
 }
 

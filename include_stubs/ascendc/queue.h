@@ -11,8 +11,6 @@
 
 namespace AscendC {
 
-class TPipe;
-
 template <TPosition from, TPosition to, int32_t depth, int32_t mask = 0> class TQueBind {
  public:
     template <typename T>
@@ -57,7 +55,32 @@ template <TPosition from, TPosition to, int32_t depth, int32_t mask = 0> class T
         return true;
     }
 
+    /* One of the two ways that a tensor goes through a queue of two positions. */
+    template <TPosition source, TPosition target, typename T>
+    bool EnQue(const LocalTensor<T> &tensor, emulation::Site site = emulation::Site::Here())
+    {
+        return EnQue(tensor, site);
+    }
+
     template <typename T> LocalTensor<T> DeQue(emulation::Site site = emulation::Site::Here())
+    {
+        return DeQue<from, to, T>(site);
+    }
+
+    template <typename T>
+    void DeQue(LocalTensor<T> &tensor, emulation::Site site = emulation::Site::Here())
+    {
+        tensor = DeQue<T>(site);
+    }
+
+    template <typename T>
+    void AllocTensor(LocalTensor<T> &tensor, emulation::Site site = emulation::Site::Here())
+    {
+        tensor = AllocTensor<T>(site);
+    }
+
+    template <TPosition source, TPosition target, typename T>
+    LocalTensor<T> DeQue(emulation::Site site = emulation::Site::Here())
     {
         const emulation::Call call("DeQue", site);
         if (Queue(call).waiting.empty()) {
@@ -67,7 +90,7 @@ template <TPosition from, TPosition to, int32_t depth, int32_t mask = 0> class T
         emulation::Buffer &buffer = *queue_->waiting.front();
         queue_->waiting.pop_front();
         Enter(buffer, emulation::BufferState::Taken, site);
-        buffer.WaitedFor(queue_->producer, queue_->consumer);
+        buffer.WaitedFor(emulation::PlaceOf(source).producer, emulation::PlaceOf(target).consumer);
         return emulation::Maker::Make<T>(buffer, 0, buffer.size);
     }
 
@@ -144,25 +167,8 @@ template <TPosition from, TPosition to, int32_t depth, int32_t mask = 0> class T
     emulation::Queue *queue_ = nullptr;
 };
 
-namespace emulation {
-constexpr bool Outgoing(TPosition position)
-{
-    return position == TPosition::VECOUT || position == TPosition::CO1 ||
-           position == TPosition::CO2;
-}
-constexpr TPosition SourceOf(TPosition position)
-{
-    return Outgoing(position) || position == TPosition::VECCALC ? position : TPosition::GM;
-}
-constexpr TPosition TargetOf(TPosition position)
-{
-    return Outgoing(position) ? TPosition::GM : position;
-}
-}  // namespace emulation
-
 template <TPosition position, int32_t depth = 1, int32_t mask = 0>
-class TQue : public TQueBind<emulation::SourceOf(position), emulation::TargetOf(position), depth,
-                             mask> {
+class TQue : public TQueBind<position, position, depth, mask> {
 };
 
 /* Memory without a queue: its tensors are always there and keep their contents. */

@@ -1,12 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Sums of the vector unit. It adds in pairs, pairs of pairs and so on, in the type of the elements.
+ * Sums, maxima and minima of the vector unit: of all elements, of repeats, of blocks, of pairs. It
+ * adds in pairs, pairs of pairs and so on, in the type of the elements.
  */
 #pragma once
+
+#include <map>
 
 #include "ascendc/elementwise.h"
 
 namespace AscendC {
+
+enum class ReduceOrder : uint8_t {
+    ORDER_VALUE_INDEX = 0,
+    ORDER_INDEX_VALUE,
+    ORDER_ONLY_VALUE,
+    ORDER_ONLY_INDEX
+};
+
+/* Rows of `inner` elements, of which the first `n` count. */
+struct SumParams {
+    uint32_t outter = 1, inner = 0, n = 0;
+};
+using MeanParams = SumParams;
+
 namespace emulation {
 
 template <typename T> T PairwiseSum(std::vector<T> values)
@@ -27,99 +44,218 @@ template <typename T> T PairwiseSum(std::vector<T> values)
     return values.front();
 }
 
-template <typename T>
-T RepeatSum(const Walk &walk, uint64_t repeat, const Walker<T> &src)
-{
-    std::vector<T> values;
-    for (const uint32_t timeline : walk.timelines) {
-        values.push_back(src.operand.Load(src.At(repeat, timeline)));
+template <typename T> struct Reduced {
+    T value;
+    uint32_t index;
+};
+
+/* Each reduces values to one, and says where that is. */
+struct SumOfAll {
+    template <typename T> static Reduced<T> Of(const std::vector<T> &values)
+    {
+        return {PairwiseSum(values), 0};
     }
-    return PairwiseSum(std::move(values));
+};
+template <bool largest> struct ExtremeOfAll {
+    template <typename T> static Reduced<T> Of(const std::vector<T> &values)
+    {
+        size_t best = 0;
+        for (size_t i = 1; i < values.size(); i++) {
+            if (largest ? values[best] < values[i] : values[i] < values[best]) {
+                best = i;
+            }
+        }
+        return {values[best], static_cast<uint32_t>(best)};
+    }
+};
+using MaxOfAll = ExtremeOfAll<true>;
+using MinOfAll = ExtremeOfAll<false>;
+
+template <typename T> T IndexAs(uint32_t index)
+{
+    T bits{};
+    if constexpr (sizeof(T) == sizeof(uint16_t)) {
+        const auto narrow = static_cast<uint16_t>(index);
+        std::memcpy(&bits, &narrow, sizeof bits);
+    } else {
+        std::memcpy(&bits, &index, sizeof bits);
+    }
+    return bits;
+}
+
+/* Calls f(group, value): the elements of a repeat that are in groups of `size` next to another. */
+template <typename Of, typename T, typename F>
+void Groups(const Walk &walk, const Walker<T> &src, uint64_t size, F f)
+{
+    std::map<uint64_t, std::vector<T>> groups;
+    walk.Each([&](uint64_t repeat, uint64_t timeline) {
+        const uint64_t in_repeat = (RepeatBytes / sizeof(T)) / size;
+        groups[repeat * in_repeat + timeline / size].push_back(src.Load(repeat, timeline));
+    });
+    for (const auto &[group, values] : groups) {
+        f(group, Of::Of(values));
+    }
+}
+
+/* One result of everything; repeats first, in work, which must hold one for each. */
+template <typename Of, typename T>
+void ReduceAll(const Call &call, const Walk &walk, const LocalTensor<T> &dst, const Walker<T> &src,
+               const LocalTensor<T> &sharedTmpBuffer, bool index)
+{
+    RequireType<T, half, float>(call);
+    const Walker<T> work(call, "sharedTmpBuffer", sharedTmpBuffer), to(call, "dst", dst);
+    constexpr uint32_t in_repeat = RepeatBytes / sizeof(T), in_block = BlockBytes / sizeof(T);
+    std::vector<T> all, part, parts;
+    walk.Each([&](uint64_t repeat, uint64_t timeline) {
+        all.push_back(src.Load(repeat, timeline));
+    });
+    if (all.empty()) {
+        call.Fail(rule::Bounds, "the count is 0; it must be positive");
+    }
+    for (size_t first = 0; first < all.size(); first += in_repeat) {
+        part.assign(all.begin() + static_cast<ptrdiff_t>(first),
+                    all.begin() + static_cast<ptrdiff_t>(std::min(first + in_repeat, all.size())));
+        parts.push_back(Of::Of(part).value);
+    }
+    const auto needed = (static_cast<uint32_t>(parts.size()) + in_block - 1) / in_block * in_block;
+    if (std::is_same_v<Of, SumOfAll> && work.operand.Size() < needed) {
+        work.operand.Fail(rule::Temporary, Text("it has %u elements; the sum of %zu needs %u",
+                                                work.operand.Size(), all.size(), needed));
+    }
+    work.operand.Consume(std::min(work.operand.Size(), needed));
+    to.operand.Store(0, Of::Of(parts).value);
+    if (index) {
+        to.operand.Store(1, IndexAs<T>(Of::Of(all).index));
+    }
+}
+
+/* One result of each row. */
+template <typename T>
+void ReduceRows(const Call &call, const LocalTensor<T> &dst, const LocalTensor<T> &src,
+                const SumParams &p, float scale)
+{
+    const Walker<T> from(call, "src", src), to(call, "dst", dst);
+    for (uint32_t row = 0; row < p.outter; row++) {
+        std::vector<float> values;
+        for (uint32_t i = 0; i < p.n; i++) {
+            values.push_back(static_cast<float>(from.operand.Load(uint64_t{row} * p.inner + i)));
+        }
+        to.operand.Store(row, static_cast<T>(PairwiseSum(values) * scale));
+    }
 }
 
 }  // namespace emulation
 
-/* dst[0] = the sum of the first `count` elements; the intermediate sums of repeats go through
- * sharedTmpBuffer, which must hold one for each repeat, in whole blocks. */
-template <typename T>
-void ReduceSum(const LocalTensor<T> &dst, const LocalTensor<T> &src,
-               const LocalTensor<T> &sharedTmpBuffer, int32_t count,
-               emulation::Site site = emulation::Site::Here())
+/* Of all elements of a count, or of repeats; where the extreme is first follows it if asked for. */
+#define ASCENDC_REDUCE(What)                                                                       \
+    template <typename T, auto... flags>                                                           \
+    void Reduce##What(const LocalTensor<T> &dst, const LocalTensor<T> &src,                        \
+                      const LocalTensor<T> &sharedTmpBuffer, int32_t count, bool calIndex = false, \
+                      emulation::Site site = emulation::Site::Here())                              \
+    {                                                                                              \
+        const emulation::Call call("Reduce" #What, site);                                          \
+        emulation::ReduceAll<emulation::What##OfAll>(call, emulation::Count(call, count), dst,     \
+                                                     emulation::Walker<T>(call, "src", src),       \
+                                                     sharedTmpBuffer, calIndex);                   \
+    }                                                                                              \
+    template <typename T, auto... flags, typename Mask>                                            \
+    void Reduce##What(const LocalTensor<T> &dst, const LocalTensor<T> &src,                        \
+                      const LocalTensor<T> &sharedTmpBuffer, Mask mask, int32_t repeatTimes,       \
+                      int32_t srcRepStride, bool calIndex = false,                                 \
+                      emulation::Site site = emulation::Site::Here())                              \
+    {                                                                                              \
+        const emulation::Call call("Reduce" #What, site);                                          \
+        emulation::ReduceAll<emulation::What##OfAll>(                                              \
+            call, emulation::Masked(call, mask, static_cast<uint32_t>(repeatTimes), sizeof(T)),    \
+            dst,                                                                                   \
+            emulation::Walker<T>(call, "src", src, 1, static_cast<uint64_t>(srcRepStride)),        \
+            sharedTmpBuffer, calIndex);                                                            \
+    }                                                                                              \
+    template <typename T, auto... flags, typename Mask>                                            \
+    void WholeReduce##What(const LocalTensor<T> &dst, const LocalTensor<T> &src, Mask mask,        \
+                           int32_t repeatTimes, int32_t dstRepStride, int32_t srcBlkStride,        \
+                           int32_t srcRepStride,                                                   \
+                           ReduceOrder order = ReduceOrder::ORDER_VALUE_INDEX,                     \
+                           emulation::Site site = emulation::Site::Here())                         \
+    {                                                                                              \
+        const bool sum = std::is_same_v<emulation::What##OfAll, emulation::SumOfAll>;              \
+        emulation::ReduceGroups<emulation::What##OfAll>(                                           \
+            emulation::Call("WholeReduce" #What, site), dst, src, mask, repeatTimes, dstRepStride, \
+            srcBlkStride, srcRepStride, emulation::RepeatBytes / sizeof(T),                        \
+            sum ? ReduceOrder::ORDER_ONLY_VALUE : order);                                          \
+    }                                                                                              \
+    ASCENDC_REDUCE_PARTS(Block, What, emulation::BlockBytes / sizeof(T))
+
+#define ASCENDC_REDUCE_PARTS(Part, What, size)                                                     \
+    template <typename T, auto... flags, typename Mask>                                            \
+    void Part##Reduce##What(const LocalTensor<T> &dst, const LocalTensor<T> &src,                  \
+                            int32_t repeatTimes, Mask mask, int32_t dstRepStride,                  \
+                            int32_t srcBlkStride, int32_t srcRepStride,                            \
+                            emulation::Site site = emulation::Site::Here())                        \
+    {                                                                                              \
+        emulation::ReduceGroups<emulation::What##OfAll>(                                           \
+            emulation::Call(#Part "Reduce" #What, site), dst, src, mask, repeatTimes,              \
+            dstRepStride, srcBlkStride, srcRepStride, size, ReduceOrder::ORDER_ONLY_VALUE);        \
+    }
+
+namespace emulation {
+
+/* One result of each group of a repeat; dst advances by dstRepStride results of a repeat. */
+template <typename Of, typename T, typename Mask>
+void ReduceGroups(const Call &call, const LocalTensor<T> &dst, const LocalTensor<T> &src, Mask mask,
+                  int32_t repeats, int32_t dstRepStride, int32_t srcBlkStride,
+                  int32_t srcRepStride, uint64_t size, ReduceOrder order)
 {
-    const emulation::Call call("ReduceSum", site);
-    emulation::RequireType<T, half, float>(call);
-    const emulation::Walker<T> from(call, "src", src), to(call, "dst", dst);
-    const emulation::Walker<T> work(call, "sharedTmpBuffer", sharedTmpBuffer);
-    constexpr uint32_t in_repeat = emulation::RepeatBytes / sizeof(T);
-    constexpr uint32_t in_block = emulation::BlockBytes / sizeof(T);
-    const emulation::Walk all = emulation::Count(call, count);
-    const auto elements = static_cast<uint32_t>(all.timelines.size());
-    const uint32_t repeats = (elements + in_repeat - 1) / in_repeat;
-    const uint32_t needed = (repeats + in_block - 1) / in_block * in_block;
-    if (work.operand.Size() < needed) {
-        work.operand.Fail(emulation::rule::Temporary,
-                          emulation::Text("it has %u elements; the sum of %u needs %u",
-                                          work.operand.Size(), elements, needed));
-    }
-    std::vector<T> sums;
-    for (uint32_t first = 0; first < elements; first += in_repeat) {
-        std::vector<T> values;
-        for (uint32_t i = first; i < first + in_repeat && i < elements; i++) {
-            values.push_back(from.operand.Load(i));
+    RequireType<T, half, float>(call);
+    const Walk walk = Masked(call, mask, static_cast<uint32_t>(repeats), sizeof(T));
+    const Walker<T> from(call, "src", src, static_cast<uint64_t>(srcBlkStride),
+                         static_cast<uint64_t>(srcRepStride));
+    Operand<T> to(call, "dst", dst);
+    to.InVectorMemory();
+    const uint64_t in_repeat = (RepeatBytes / sizeof(T)) / size;
+    Groups<Of>(walk, from, size, [&](uint64_t group, const Reduced<T> &result) {
+        const uint64_t at = group / in_repeat * static_cast<uint64_t>(dstRepStride) * in_repeat +
+                            group % in_repeat;
+        const T index = IndexAs<T>(result.index);
+        if (order == ReduceOrder::ORDER_ONLY_VALUE || order == ReduceOrder::ORDER_ONLY_INDEX) {
+            to.Store(at, order == ReduceOrder::ORDER_ONLY_VALUE ? result.value : index);
+        } else {
+            const bool value_first = order == ReduceOrder::ORDER_VALUE_INDEX;
+            to.Store(2 * at, value_first ? result.value : index);
+            to.Store(2 * at + 1, value_first ? index : result.value);
         }
-        sums.push_back(emulation::PairwiseSum(std::move(values)));
-    }
-    work.operand.Consume(needed);
-    to.operand.Store(0, emulation::PairwiseSum(std::move(sums)));
+    });
 }
 
-/* One sum for each repeat; repeats of dst are dstRepStride elements apart. */
-template <typename T, typename Mask>
-void WholeReduceSum(const LocalTensor<T> &dst, const LocalTensor<T> &src, Mask mask,
-                    int32_t repeatTimes, int32_t dstRepStride, int32_t srcBlkStride,
-                    int32_t srcRepStride, emulation::Site site = emulation::Site::Here())
-{
-    const emulation::Call call("WholeReduceSum", site);
-    emulation::RequireType<T, half, float>(call);
-    const auto walk =
-        emulation::Masked(call, mask, static_cast<uint8_t>(repeatTimes), sizeof(T));
-    const emulation::Walker<T> to(call, "dst", dst);
-    const emulation::Walker<T> from(call, "src", src, static_cast<uint64_t>(srcBlkStride),
-                                    static_cast<uint64_t>(srcRepStride));
-    for (uint64_t repeat = 0; repeat < walk.repeats; repeat++) {
-        to.operand.Store(repeat * static_cast<uint64_t>(dstRepStride),
-                         emulation::RepeatSum(walk, repeat, from));
-    }
-}
+}  // namespace emulation
 
-/* One sum for each block of 32 bytes: eight a repeat. */
-template <typename T, typename Mask>
-void BlockReduceSum(const LocalTensor<T> &dst, const LocalTensor<T> &src, int32_t repeatTimes,
-                    Mask mask, int32_t dstRepStride, int32_t srcBlkStride, int32_t srcRepStride,
-                    emulation::Site site = emulation::Site::Here())
-{
-    const emulation::Call call("BlockReduceSum", site);
-    emulation::RequireType<T, half, float>(call);
-    const auto walk =
-        emulation::Masked(call, mask, static_cast<uint8_t>(repeatTimes), sizeof(T));
-    constexpr uint32_t in_block = emulation::BlockBytes / sizeof(T);
-    const emulation::Walker<T> to(call, "dst", dst);
-    const emulation::Walker<T> from(call, "src", src, static_cast<uint64_t>(srcBlkStride),
-                                    static_cast<uint64_t>(srcRepStride));
-    for (uint64_t repeat = 0; repeat < walk.repeats; repeat++) {
-        for (uint32_t block = 0; block < 8; block++) {
-            emulation::Walk part{{}, 1};
-            for (const uint32_t timeline : walk.timelines) {
-                if (timeline / in_block == block) {
-                    part.timelines.push_back(timeline);
-                }
-            }
-            if (!part.timelines.empty()) {
-                to.operand.Store(repeat * static_cast<uint64_t>(dstRepStride) * 8 + block,
-                                 emulation::RepeatSum(part, repeat, from));
-            }
-        }
+ASCENDC_REDUCE(Sum)
+ASCENDC_REDUCE(Max)
+ASCENDC_REDUCE(Min)
+ASCENDC_REDUCE_PARTS(Pair, Sum, 2)
+
+#undef ASCENDC_REDUCE
+#undef ASCENDC_REDUCE_PARTS
+
+/* The library's sum and mean of rows, with temporary memory or none. */
+#define ASCENDC_REDUCE_ROWS(Name, scale)                                                           \
+    template <typename T, auto... flags>                                                           \
+    void Name(const LocalTensor<T> &dst, const LocalTensor<T> &src, const SumParams &params,       \
+              emulation::Site site = emulation::Site::Here())                                      \
+    {                                                                                              \
+        emulation::ReduceRows(emulation::Call(#Name, site), dst, src, params, scale);              \
+    }                                                                                              \
+    template <typename T, auto... flags>                                                           \
+    void Name(const LocalTensor<T> &dst, const LocalTensor<T> &src,                                \
+              const LocalTensor<uint8_t> &sharedTmpBuffer, const SumParams &params,                \
+              emulation::Site site = emulation::Site::Here())                                      \
+    {                                                                                              \
+        const emulation::Call call(#Name, site);                                                   \
+        emulation::Operand<uint8_t>(call, "sharedTmpBuffer", sharedTmpBuffer).InVectorMemory();    \
+        emulation::ReduceRows(call, dst, src, params, scale);                                      \
     }
-}
+ASCENDC_REDUCE_ROWS(Sum, 1.0F)
+ASCENDC_REDUCE_ROWS(Mean, 1.0F / static_cast<float>(params.n))
+#undef ASCENDC_REDUCE_ROWS
 
 }  // namespace AscendC

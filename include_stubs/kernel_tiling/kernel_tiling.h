@@ -128,3 +128,35 @@ struct LayerNormGradBetaTiling {
     uint32_t reserved = 0;
 };
 static_assert(sizeof(LayerNormGradBetaTiling) == 20 * 4);
+
+/* Tilings that say nothing which the emulation computes by: sizes of steps and places of memory. */
+#define ASCENDC_TILING(Name, fields)                                                               \
+    struct Name {                                                                                  \
+        uint32_t values[fields] = {};                                                              \
+    };
+ASCENDC_TILING(SoftMaxTiling, 16)
+ASCENDC_TILING(LogSoftMaxTiling, 16)
+ASCENDC_TILING(TopkTiling, 44)
+#undef ASCENDC_TILING
+
+/* Tiling of RmsNorm. */
+struct RmsNormTiling {
+    uint32_t bLength = 0, sLength = 0, hLength = 0, originalHLength = 0;
+    float reciprocalOfHLength = 0;
+    uint32_t mainBshLength = 0, mainBsLength = 0, mainBsLengthAlign = 0, loopRound = 0;
+    uint32_t inputTailPos = 0, tailBshLength = 0, tailBsLength = 0;
+};
+
+/* Tiling of Matmul: the shapes of everything, of a core and of a step. */
+struct TCubeTiling {
+    int32_t usedCoreNum = 0, M = 0, N = 0, Ka = 0, Kb = 0;
+    int32_t singleCoreM = 0, singleCoreN = 0, singleCoreK = 0, baseM = 0, baseN = 0, baseK = 0;
+    int32_t depthA1 = 0, depthB1 = 0, stepM = 0, stepN = 0, isBias = 0, transLength = 0;
+    int32_t iterateOrder = 0, shareMode = 0, shareL1Size = 0, shareL0CSize = 0, shareUbSize = 0;
+    int32_t batchM = 0, batchN = 0, singleBatchM = 0, singleBatchN = 0, stepKa = 0, stepKb = 0;
+    int32_t depthAL1CacheUB = 0, depthBL1CacheUB = 0, dbL0A = 0, dbL0B = 0, dbL0C = 0;
+    int32_t ALayoutInfoB = 0, ALayoutInfoS = 0, ALayoutInfoN = 0, ALayoutInfoG = 0;
+    int32_t ALayoutInfoD = 0, BLayoutInfoB = 0, BLayoutInfoS = 0, BLayoutInfoN = 0;
+    int32_t BLayoutInfoG = 0, BLayoutInfoD = 0, CLayoutInfoB = 0, CLayoutInfoS1 = 0;
+    int32_t CLayoutInfoN = 0, CLayoutInfoG = 0, CLayoutInfoS2 = 0, BatchNum = 0, reserved = 0;
+};

@@ -100,7 +100,7 @@ def _arguments(recipe: Recipe) -> list[str]:
     folders = [f"-I{folder}" for folder in (*recipe.include_dirs, writtendir())]
     extra = _SANITIZE if recipe.sanitize else ()
     macros = [f"-D{macro}" for macro in recipe.macros]
-    return ["-std=c++17", "-O1", "-pipe", *extra, *_WARNINGS, *macros, *folders]
+    return ["-std=c++17", "-O1", "-pipe", "-pthread", *extra, *_WARNINGS, *macros, *folders]
 
 
 def _compile(recipe: Recipe, command: Sequence[str], work: Path, folder: Path) -> Path:

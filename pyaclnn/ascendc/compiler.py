@@ -15,6 +15,7 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from pyaclnn.ascendc.expansion import with_macros
 from pyaclnn.ascendc.launch_source import (
     find_signatures,
     launch_header,
@@ -34,7 +35,7 @@ __all__ = ["compile_program", "write_launch_headers"]
 
 _SOURCES: Final = (".asc", ".cpp", ".cc", ".cxx", ".c++")
 _NO_LINK: Final = {"-c", "-S", "-E", "-M", "-MM", "-fsyntax-only"}
-_WARNINGS: Final = ("-Wno-unknown-pragmas", "-Wno-attributes")
+_OPTIONS: Final = ("-pthread", "-Wno-unknown-pragmas", "-Wno-attributes")
 
 
 def compile_program(
@@ -62,12 +63,17 @@ def compile_program(
     )
     compiler = shlex.split(os.environ.get("CXX") or "c++")
     standard = [] if any(word.startswith("-std=") for word in arguments) else ["-std=c++17"]
+    options = [
+        word
+        for word in (*(f"-D{macro}" for macro in macros), *arguments, *cflags())
+        if word.startswith(("-D", "-I", "-U"))
+    ]
     with tempfile.TemporaryDirectory(prefix="pyaclnn-") as work:
         given = [
-            _prepared(word, Path(work), number, binary=binary)
+            _prepared(word, Path(work), number, options, binary=binary)
             for number, word in enumerate(arguments)
         ]
-        command = [*compiler, *standard, *_WARNINGS, *(f"-D{macro}" for macro in macros)]
+        command = [*compiler, *standard, *_OPTIONS, *(f"-D{macro}" for macro in macros)]
         command += [*(word for words in given for word in words), *cflags()]
         if binary:
             command += ["-shared", "-fPIC"]
@@ -88,12 +94,15 @@ def write_launch_headers(sources: Iterable[Path], folder: Path) -> None:
     """
     folder.mkdir(parents=True, exist_ok=True)
     for source in sources:
-        for kernel in find_signatures(read_text(source, "a kernel", errors="replace")):
+        text = read_text(source, "a kernel", errors="replace")
+        for kernel in find_signatures(with_macros(source, text)):
             header = folder / f"aclrtlaunch_{kernel.name}.h"
             header.write_text(launch_header(kernel), encoding="utf-8")
 
 
-def _prepared(word: str, work: Path, number: int, *, binary: bool) -> list[str]:
+def _prepared(
+    word: str, work: Path, number: int, options: Sequence[str], *, binary: bool
+) -> list[str]:
     """Return the arguments that replace one: a source that needs it is rewritten."""
     path = Path(word)
     if word.startswith("-") or path.suffix not in _SOURCES:
@@ -105,7 +114,7 @@ def _prepared(word: str, work: Path, number: int, *, binary: bool) -> list[str]:
         rewritten = rewrite_launches(text)
     except ValueError as error:
         raise ValueError(f"{word}: {text_of(error)}") from None
-    kernels = find_signatures(text)
+    kernels = find_signatures(with_macros(path, text, options))
     tail = _table(kernel.name for kernel in kernels) if binary else "".join(map(launching, kernels))
     file = work / f"{number}-{path.stem}.cpp"
     file.write_text(

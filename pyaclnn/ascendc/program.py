@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from pyaclnn.ascendc.builds import Recipe, build
 from pyaclnn.ascendc.diagnostics import CompileError
 from pyaclnn.ascendc.entries import find_entries
+from pyaclnn.ascendc.expansion import with_macros
 from pyaclnn.ascendc.kernel import Kernel
 from pyaclnn.ascendc.stub import launch_stub
 from pyaclnn.ascendc.target import DEFAULT_SOC_NAME, find_target
@@ -62,14 +63,17 @@ def compile(  # noqa: A001  # below pyaclnn.ascendc it does not hide the builtin
     """
     path = Path(source).resolve(strict=True)
     target = find_target(soc)
-    entries = find_entries(read_text(path, "a kernel", errors="replace"))
+    macros = (*target.macros, *(f"{key}={value}" for key, value in (defines or {}).items()))
+    folders = tuple(Path(folder).resolve() for folder in include_dirs)
+    options = (*(f"-D{macro}" for macro in macros), *(f"-I{folder}" for folder in folders))
+    text = with_macros(path, read_text(path, "a kernel", errors="replace"), options)
+    entries = find_entries(text)
     number = _number_of(name, entries, path)
-    macros = tuple(f"{key}={value}" for key, value in (defines or {}).items())
     recipe = Recipe(
         source=path,
         stub=launch_stub(path, entries, tiling_data),
-        macros=(*target.macros, *macros),
-        include_dirs=tuple(Path(folder).resolve() for folder in include_dirs),
+        macros=macros,
+        include_dirs=folders,
         sanitize=sanitize,
     )
     program = build(recipe, None if cache_dir is None else Path(cache_dir).resolve())

@@ -37,7 +37,7 @@ class Build(Protocol):
 @pytest.fixture(scope="session")
 def cache_dir(keep: Keep) -> Path:
     """Return the folder for what is built, which knows what it was built of."""
-    files = sorted(path for folder in (KERNELS, writtendir()) for path in folder.rglob("*.[ch]*"))
+    files = sorted(path for folder in (KERNELS, writtendir()) for path in folder.rglob("*.*"))
     return keep("ascendc", *(path.read_bytes() for path in files))
 
 

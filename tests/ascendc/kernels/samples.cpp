@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Kernels of one source and one result, as the examples of Ascend C's documents are: a macro
+ * defines each around the calls that it shows. n and m are the elements of source and result.
+ */
+#include "kernel_operator.h"
+
+using namespace AscendC;
+
+template <typename S, typename D> class KernelFrame {
+ public:
+    __aicore__ inline KernelFrame(GM_ADDR x, GM_ADDR y, uint32_t n, uint32_t m) : n_(n), m_(m)
+    {
+        x_.SetGlobalBuffer((__gm__ S *)x + GetBlockIdx() * n, n);
+        y_.SetGlobalBuffer((__gm__ D *)y + GetBlockIdx() * m, m);
+        pipe_.InitBuffer(in_, 1, n * sizeof(S));
+        pipe_.InitBuffer(out_, 1, m * sizeof(D));
+        pipe_.InitBuffer(work_, 16384);
+        pipe_.InitBuffer(more_, 16384);
+    }
+    __aicore__ inline LocalTensor<S> CopyIn()
+    {
+        LocalTensor<S> x = in_.template AllocTensor<S>();
+        DataCopy(x, x_, n_);
+        in_.EnQue(x);
+        return in_.template DeQue<S>();
+    }
+    __aicore__ inline LocalTensor<D> Result()
+    {
+        LocalTensor<D> y = out_.template AllocTensor<D>();
+        Duplicate(y, D(0), m_);
+        return y;
+    }
+    __aicore__ inline void CopyOut(LocalTensor<S> &x, LocalTensor<D> &y)
+    {
+        out_.EnQue(y);
+        in_.FreeTensor(x);
+        y = out_.template DeQue<D>();
+        DataCopy(y_, y, m_);
+        out_.FreeTensor(y);
+    }
+    template <typename T> __aicore__ inline LocalTensor<T> Work() { return work_.Get<T>(); }
+    template <typename T> __aicore__ inline LocalTensor<T> More() { return more_.Get<T>(); }
+
+ private:
+    TPipe pipe_;
+    TQue<QuePosition::VECIN, 1> in_;
+    TQue<QuePosition::VECOUT, 1> out_;
+    TBuf<TPosition::VECCALC> work_, more_;
+    GlobalTensor<S> x_;
+    GlobalTensor<D> y_;
+    uint32_t n_, m_;
+};
+
+#define SAMPLE(NAME, S, D, ...)                                                                    \
+    extern "C" __global__ __aicore__ void NAME(GM_ADDR gmX, GM_ADDR gmY, uint32_t n, uint32_t m)   \
+    {                                                                                              \
+        KernelFrame<S, D> frame(gmX, gmY, n, m);                                                   \
+        LocalTensor<S> x = frame.CopyIn();                                                         \
+        LocalTensor<D> y = frame.Result();                                                         \
+        __VA_ARGS__                                                                                \
+        frame.CopyOut(x, y);                                                                       \
+    }
+
+SAMPLE(operators, half, half, y = x + x[m]; y = y * x; y = y - x[m];)
+
+SAMPLE(masks, float, float, uint64_t mask[2] = {0x00FF00FF00FF00FF, 0};
+       Add(y, x, x[m], mask, m / 64, {1, 1, 1, 8, 8, 8});
+       SetMaskCount();
+       SetVectorMask<float, MaskMode::COUNTER>(100);
+       Adds<float, false>(y, y, 1.0f, MASK_PLACEHOLDER, 1, {1, 1, 8, 8});
+       SetMaskNorm();
+       ResetMask();
+       Muls(y, y, 2.0f, (uint64_t)3, m / 64, {1, 1, 8, 8});)
+
+SAMPLE(multiply_add, float, float, Duplicate(y, 2.0f, m);
+       MulAddDst(y, x, x[m], m);
+       FusedMulAdd(y, x, x[m], m);
+       Axpy(y, x, 0.5f, m);
+       FusedMulAddRelu(y, x, x[m], 64, m / 64, {1, 1, 1, 8, 8, 8});)
+
+SAMPLE(activations, float, float, Sigmoid<float, false>(y, x, frame.Work<uint8_t>(), n);
+       Tanh(y, y);
+       Silu(y, y, n);
+       Swish(y, y, n, 2.0f);)
+
+SAMPLE(gated, float, float, SwiGLU(y, x, x[m], 1.0f, m);)
+
+SAMPLE(through_bfloat16, bfloat16_t, bfloat16_t, LocalTensor<float> a = frame.Work<float>();
+       Cast(a, x, RoundMode::CAST_NONE, n);
+       Muls(a, a, 3.0f, n);
+       Cast(y, a, RoundMode::CAST_RINT, n);)
+
+SAMPLE(to_int8, half, int8_t, Cast(y, x, RoundMode::CAST_ROUND, n);)
+
+SAMPLE(smaller, float, float, LocalTensor<uint8_t> bits = frame.Work<uint8_t>();
+       Compare(bits, x, x[m], CMPMODE::LT, (uint64_t)64, m / 64, {1, 1, 1, 8, 8, 8});
+       Select(y, bits, x, x[m], SELMODE::VSEL_TENSOR_TENSOR_MODE, (uint64_t)64, m / 64,
+              {1, 1, 1, 8, 8, 8});)
+
+SAMPLE(bits, int16_t, int16_t, Not(y, x, m);
+       And(y, y, x[m], m);
+       ShiftLeft(x, x, (int16_t)2, m);
+       Or(y, y, x, (uint64_t)128, m / 128, {1, 1, 1, 8, 8, 8});
+       ShiftRight(y, y, (int16_t)1, m);)
+
+SAMPLE(spread, float, float, const uint32_t from[2] = {n, 1};
+       const uint32_t to[2] = {n, m / n};
+       BroadCast<float, 2, 1>(y, x, to, from, frame.Work<uint8_t>());)
+
+SAMPLE(reduced, float, float,
+       ReduceSum<float>(y, x, frame.Work<float>(), (int32_t)64, (int32_t)(n / 64), (int32_t)8);
+       ReduceMax<float>(y[8], x, frame.Work<float>(), n, true);
+       WholeReduceMin<float>(y[16], x, 64, n / 64, 1, 1, 8);
+       WholeReduceMax<float>(y[48], x, 64, n / 64, 1, 1, 8, ReduceOrder::ORDER_ONLY_VALUE);)
+
+SAMPLE(reduced_in_parts, half, half, BlockReduceMax<half>(y, x, n / 128, 128, 1, 1, 8);
+       PairReduceSum<half>(y[n / 16], x, n / 128, 128, 1, 1, 8);)
+
+SAMPLE(backwards, half, half, LocalTensor<int32_t> numbers = frame.Work<int32_t>();
+       ArithProgression<int32_t>(numbers, (n - 1) * sizeof(half), -(int32_t)sizeof(half), n);
+       Gather(y, x, frame.Work<uint32_t>(), (uint32_t)0, (uint64_t)128, n / 128, 8);)
+
+SAMPLE(every_other, float, float, uint64_t kept = 0;
+       GatherMask(y, x, (uint8_t)1, false, 0, {1, (uint16_t)(n / 64), 8, 0}, kept);
+       y.SetValue(m - 1, (float)kept);)
+
+SAMPLE(sorted_lists, float, float, LocalTensor<float> lists = frame.Work<float>();
+       CreateVecIndex(frame.More<int32_t>(), 0, n);
+       Sort32<float>(lists, x, frame.More<uint32_t>(), n / 32);
+       MrgSortSrcList<float> four(lists[0], lists[64], lists[128], lists[192]);
+       MrgSort4Info info({32, 32, 32, 32}, false, 15, 1);
+       MrgSort<float>(y, four, info);)
+
+SAMPLE(largest, float, float, TopKInfo info; info.outter = 2; info.inner = n / 2; info.n = 60;
+       TopkTiling tiling;
+       TopK<float>(y, frame.Work<int32_t>(), x, frame.More<int32_t>(), frame.More<bool>(), 5,
+                   tiling, info);)
+
+SAMPLE(softmax, half, half, SoftMaxTiling tiling;
+       SoftMaxShapeInfo shape = {n / 64, 64, n / 64, 60};
+       SoftMax<half>(y, frame.Work<float>(), frame.More<float>(), x, tiling, shape);)
+
+SAMPLE(rms_norm, float, float, RmsNormTiling tiling; tiling.bLength = 1; tiling.sLength = m / 64;
+       tiling.hLength = tiling.originalHLength = 64;
+       RmsNorm<float>(y, x, x[m], 1e-5f, tiling);)
+
+SAMPLE(transposed, half, half, uint64_t to[16]; uint64_t from[16];
+       for (int i = 0; i < 16; i++) {
+           to[i] = (uint64_t)y[16 * i].GetPhyAddr();
+           from[i] = (uint64_t)x[n / 16 * i].GetPhyAddr();
+       } TransDataTo5HDParams params;
+       params.repeatTimes = n / 256;
+       params.dstRepStride = 16;
+       params.srcRepStride = 1;
+       TransDataTo5HD<half>(to, from, params);)
+
+/* Each block doubles its part, waits for all of them, and takes its neighbour's. */
+extern "C" __global__ __aicore__ void neighbours(GM_ADDR gmX, GM_ADDR gmY, GM_ADDR shared,
+                                                 uint32_t n, uint32_t late)
+{
+    const uint32_t next = (GetBlockIdx() + 1) % GetBlockNum();
+    {
+        KernelFrame<int32_t, int32_t> frame(gmX, shared, n, n);
+        LocalTensor<int32_t> x = frame.CopyIn(), y = frame.Result();
+        Muls(y, x, 2, n);
+        frame.CopyOut(x, y);
+    }
+    if (late != 1 || GetBlockIdx() == 0) {
+        SyncAll();
+    }
+    __gm__ int32_t *const doubled = (__gm__ int32_t *)shared;
+    for (uint32_t i = 0; i < n; i++) {
+        ((__gm__ int32_t *)gmY)[GetBlockIdx() * n + i] = doubled[next * n + i];
+    }
+}

@@ -1,0 +1,167 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Kernels as samples of Ascend C are written, against NumPy."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from pyaclnn.ascendc import KernelFault
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from .conftest import Build
+
+Array = NDArray[Any]
+F16, F32, I16 = np.float16, np.float32, np.int16
+
+
+class Sample(NamedTuple):
+    """A kernel of ``samples.cpp``: its source, and its exact results as NumPy has them."""
+
+    n: int
+    source: type[Any]
+    result: type[Any]
+    exact: Callable[[Array], Array]
+    tolerance: float = 0
+
+
+def sigmoid(x: Array) -> Array:
+    return np.asarray(1 / (1 + np.exp(-x)))
+
+
+def activations(x: Array) -> Array:
+    gated = np.tanh(sigmoid(x))
+    gated = gated * sigmoid(gated)
+    return np.asarray(gated * sigmoid(2 * gated))
+
+
+def halves(function: Callable[[Array, Array], Array]) -> Callable[[Array], Array]:
+    return lambda x: function(x[: x.size // 2], x[x.size // 2 :])
+
+
+def masks(a: Array, b: Array) -> Array:
+    at = np.arange(a.size)
+    result = np.where(at % 16 < 8, a + b, 0) + (at < 100)
+    return np.asarray(np.where(at % 64 < 3, result * 2, result))
+
+
+def multiply_add(a: Array, b: Array) -> Array:
+    d = a * (2 + a * b) + b + a * 0.5
+    return np.asarray(np.maximum(a * d + b, 0))
+
+
+def tripled(x: Array) -> Array:
+    """Multiply bfloat16, given as the upper halves of floats."""
+    wide = (x.astype(np.uint32) << 16).view(F32) * F32(3)
+    bits = wide.view(np.uint32)
+    return np.asarray((bits + 0x7FFF + (bits >> 16 & 1)) >> 16, np.uint16)
+
+
+def to_int8(x: Array) -> Array:
+    return np.clip(np.copysign(np.floor(np.abs(x) + 0.5), x), -128, 127)
+
+
+def indices(places: Array) -> Array:
+    return places.astype(np.uint32).view(F32)
+
+
+def reduced(x: Array) -> Array:
+    y, rows = np.zeros(64, F32), x.astype(F32).reshape(-1, 64)
+    y[0], y[8], y[9] = x.sum(), x.max(), indices(np.array([x.argmax()]))[0]
+    y[16:32:2], y[17:32:2] = rows.min(1), indices(rows.argmin(1))
+    y[48:56] = rows.max(1)
+    return y
+
+
+def sorted_lists(x: Array) -> Array:
+    order = np.argsort(-x, kind="stable")
+    return np.stack([x.astype(F32)[order], indices(order)], 1).ravel()
+
+
+def largest(x: Array) -> Array:
+    rows = -np.sort(-x.reshape(2, -1)[:, :60])[:, :8]
+    return np.concatenate([rows[0], rows[1]])
+
+
+def softmax(x: Array) -> Array:
+    rows = x.reshape(-1, 64)[:, :60]
+    e = np.exp(rows - rows.max(1, keepdims=True))
+    return np.asarray(np.pad(e / e.sum(1, keepdims=True), ((0, 0), (0, 4))).ravel())
+
+
+def rms_norm(x: Array) -> Array:
+    rows, gamma = x[:256].reshape(-1, 64), x[256 : 256 + 64]
+    return np.asarray(rows / np.sqrt((rows**2).mean(1, keepdims=True) + 1e-5) * gamma).ravel()
+
+
+SAMPLES = {
+    "operators": Sample(512, F16, F16, halves(lambda a, b: (a + b) * a - b), 4e-3),
+    "masks": Sample(512, F32, F32, halves(masks), 1e-6),
+    "multiply_add": Sample(512, F32, F32, halves(multiply_add), 1e-4),
+    "activations": Sample(256, F32, F32, activations, 1e-6),
+    "gated": Sample(256, F32, F32, halves(lambda a, b: a * b * sigmoid(b)), 1e-6),
+    "through_bfloat16": Sample(256, np.uint16, np.uint16, tripled),
+    "to_int8": Sample(256, F16, np.int8, to_int8),
+    "smaller": Sample(256, F32, F32, halves(np.minimum)),
+    "bits": Sample(512, I16, I16, halves(lambda a, b: ((~a & b) | (a << 2)) >> 1)),
+    "spread": Sample(32, F32, F32, lambda x: x.repeat(16)),
+    "reduced": Sample(512, F32, F32, reduced, 1e-5),
+    "reduced_in_parts": Sample(
+        256,
+        F16,
+        F16,
+        lambda x: np.concatenate([x.reshape(-1, 16).max(1), x.reshape(-1, 2).sum(1)]),
+        1e-3,
+    ),
+    "backwards": Sample(256, F16, F16, lambda x: x[::-1]),
+    "every_other": Sample(256, F32, F32, lambda x: np.append(np.append(x[::2], np.zeros(7)), 128)),
+    "sorted_lists": Sample(128, F32, F32, sorted_lists),
+    "largest": Sample(128, F32, F32, largest),
+    "softmax": Sample(256, F16, F16, softmax, 1e-3),
+    "rms_norm": Sample(512, F32, F32, rms_norm, 1e-6),
+    "transposed": Sample(1024, F16, F16, lambda x: x.reshape(16, -1).T.ravel()),
+}
+
+
+def source(sample: Sample) -> Array:
+    rng = np.random.default_rng(7)
+    if np.issubdtype(sample.source, np.integer):
+        high = 0x4100 if sample.source is np.uint16 else 3000
+        return rng.integers(0, high, sample.n).astype(sample.source)
+    return rng.uniform(-4, 4, sample.n).astype(sample.source)
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_samples(name: str, build: Build) -> None:
+    sample = SAMPLES[name]
+    x = source(sample)
+    wide = x if x.dtype.kind in "iu" or not sample.tolerance else x.astype(np.float64)
+    exact = sample.exact(wide)
+    y = np.zeros(exact.size, sample.result)
+    build("samples.cpp", name).launch(1, x, y, x.size, y.size)
+    if sample.tolerance:
+        np.testing.assert_allclose(y, exact, rtol=sample.tolerance, atol=sample.tolerance)
+    else:
+        np.testing.assert_array_equal(y, exact.astype(sample.result))
+
+
+def neighbours(build: Build, late: int) -> tuple[Array, Array]:
+    x = np.arange(3 * 32, dtype=np.int32)
+    y, shared = np.zeros_like(x), np.zeros_like(x)
+    build("samples.cpp", "neighbours").launch(3, x, y, shared, 32, late)
+    return x.reshape(3, 32), y.reshape(3, 32)
+
+
+def test_blocks_wait_for_one_another(build: Build) -> None:
+    x, y = neighbours(build, 0)
+    np.testing.assert_array_equal(y, 2 * np.roll(x, -1, 0))
+
+
+def test_a_wait_that_a_block_leaves_out_is_reported(build: Build) -> None:
+    with pytest.raises(KernelFault, match="1 of 3 cores wait here, and the others have ended"):
+        neighbours(build, 1)

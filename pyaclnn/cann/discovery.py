@@ -28,6 +28,7 @@ __all__ = [
     "RUNTIME",
     "LibrarySet",
     "custom_operators",
+    "custom_packages",
     "header_folders",
     "installation_roots",
     "library_sets",
@@ -164,10 +165,20 @@ def custom_operators(environment: Mapping[str, str], root: Path) -> list[Path]:
         Existing libraries: of ASCEND_CUSTOM_OPP_PATH in its order, then of ``vendors`` in the
         order of its ``config.ini``.
     """
+    packages = custom_packages(environment, root)
+    return [library for package in packages if isfile(library := package / _CUSTOM)]
+
+
+def custom_packages(environment: Mapping[str, str], root: Path) -> list[Path]:
+    """List the folders in which CANN looks for the user's own operators, in its order.
+
+    Args:
+        environment: The environment variables.
+        root: The root of the installation, for the case that ASCEND_OPP_PATH is not set.
+    """
     packages = absolute_folders("ASCEND_CUSTOM_OPP_PATH", environment)
     vendors = Path(environment.get("ASCEND_OPP_PATH") or root / "opp") / "vendors"
-    packages += [vendors / name for name in _vendor_priority(vendors / "config.ini")]
-    return [library for package in packages if isfile(library := package / _CUSTOM)]
+    return packages + [vendors / name for name in _vendor_priority(vendors / "config.ini")]
 
 
 def header_folders(operators: Sequence[Path], root: Path) -> list[Path]:

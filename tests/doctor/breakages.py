@@ -255,6 +255,19 @@ def mindie_cut_short(made: Fabricated) -> None:
     made.environment["MINDIE_LLM_HOME_PATH"] = str(folder)
 
 
+def vendor_gone(made: Fabricated) -> None:
+    (made.opp / "vendors").mkdir()
+    (made.opp / "vendors/config.ini").write_text("load_priority=gone\n")
+
+
+def base_of_another_release(made: Fabricated) -> None:
+    place = made.cann.parent / "7.0.0/lib64/libnnopbase.so"
+    place.parent.mkdir(parents=True)
+    base = made.cann.resolve() / "lib64/libnnopbase.so"
+    base.rename(place)
+    base.symlink_to(place)
+
+
 def broken_custom_operators(made: Fabricated) -> None:
     vendors = made.opp / "vendors"
     library = vendors / "mine/op_api/lib/libcust_opapi.so"

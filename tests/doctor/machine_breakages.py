@@ -111,6 +111,12 @@ def old_interface(made: Fabricated) -> None:
     made.edit(made.driver / "version.info", "7.35.23", "3.9.0")
 
 
+def another_driver_in_front(made: Fabricated) -> None:
+    copy = shutil.copytree(made.driver, made.root / "opt/driver")
+    before = made.environment["LD_LIBRARY_PATH"]
+    made.environment["LD_LIBRARY_PATH"] = f"{copy}/lib64/driver:{before}"
+
+
 def old_driver(made: Fabricated) -> None:
     made.edit(made.driver / "version.info", "Version=25.5.0", "Version=23.0.7")
 

@@ -145,6 +145,14 @@ MACHINE = [
         code=0,
         layouts=("8.5",),
     ),
+    Case(
+        "the library of another driver in front",
+        b.another_driver_in_front,
+        "DRV-003",
+        "opt/driver/lib64/driver/libascend_hal.so, which is not that of the installed driver",
+        WARN,
+        code=0,
+    ),
     # ---- operator packages, Python
     Case("no kernels", b.no_kernels, "PKG-001", "no operator package is installed"),
     Case(

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import platform
 from itertools import islice
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pyaclnn.health.checks.context import CheckContext
+    from pyaclnn.health.checks.installation import Installation
 
 __all__: list[str] = []
 
@@ -39,12 +41,31 @@ def _inventory(context: CheckContext) -> Finding:
             count += 1
             if reason:
                 damaged.append((path, reason, row.package))
+    other = _stray(chosen) if not damaged else None
+    if other is not None:
+        seen_at = context.seen(other, f"a link to {context.machine.shown(other.resolve())}")
+        return found("CANN-006.elsewhere", seen_at, path=context.machine.shown(other))
     if not damaged:
         return ok(f"{count} files can be read as what they are")
     seen = [context.seen(path, reason) for path, reason, _ in damaged[:_ENOUGH_EVIDENCE]]
     path, reason, package = damaged[0]
     shown = context.machine.shown(path)
     return found("CANN-006.damaged", *seen, path=shown, reason=reason, package=package)
+
+
+def _stray(chosen: Installation) -> Path | None:
+    """Return a library that is a link out of the release of most others; None if there is none."""
+    around = chosen.root.parent.resolve()
+    releases: dict[Path, list[Path]] = {}
+    for path in sorted(islice((chosen.root / "lib64").glob("*.so"), _MOST)):
+        parents = [path.resolve(), *path.resolve().parents]
+        inside = next(
+            (p for p, above in itertools.pairwise(parents) if above == around), parents[-1]
+        )
+        releases.setdefault(inside, []).append(path)
+    if len(releases) < 2:  # noqa: PLR2004  # all of one
+        return None
+    return min(releases.values(), key=len)[0]
 
 
 def _fault(form: Callable[[Path], None], path: Path) -> str:

@@ -11,7 +11,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Final
 
 from pyaclnn.base.paths import ExaminedPath
-from pyaclnn.cann.discovery import custom_operators
+from pyaclnn.cann.discovery import custom_operators, custom_packages
 from pyaclnn.facts.products import products
 from pyaclnn.health.checks.dependencies import Closure
 from pyaclnn.health.checks.finding import Finding, found, ok, skip, value
@@ -87,6 +87,10 @@ def _custom(context: CheckContext) -> Finding:
     for path, reason in _faults(context, libraries):
         shown = context.machine.shown(path)
         return found("EXT-002.unusable", context.seen(path, reason), path=shown, reason=reason)
+    for package in map(ExaminedPath, custom_packages(environment, root)):
+        if not package.exists():
+            shown = context.machine.shown(package)
+            return found("EXT-002.absent", context.seen(package, "does not exist"), path=shown)
     if not libraries:
         return skip("there are no custom operators")
     known: dict[str, Path] = {}

@@ -6,7 +6,7 @@ from __future__ import annotations
 import os
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from pyaclnn.health.checks.machine import Machine
 
 __all__ = ["Problem", "problem_of"]
+
+_SEPARATORS: Final = {"folders": ":", "files": "[: ]"}
+_FILES: Final = frozenset({"file", "files"})
 
 
 class Problem(NamedTuple):
@@ -49,7 +52,7 @@ def problem_of(machine: Machine, row: Row) -> Problem | None:
         )
     if row.kind == "writable":
         return _not_writable(machine, text)
-    entries = text.split(":") if row.kind == "folders" else [text]
+    entries = re.split(_SEPARATORS[row.kind], text) if row.kind in _SEPARATORS else [text]
     problems = (_misplaced(row, entry) for entry in entries if entry)
     return next((problem for problem in problems if problem is not None), None)
 
@@ -64,6 +67,9 @@ def _misplaced(row: Row, entry: str) -> Problem | None:
         relative = "a relative path" if not entry.startswith("/") else "which does not exist"
         wrong = f"which has no {' or '.join(row.holds)}" if there and row.holds else relative
         return Problem("ENV-004.misplaced", wrong, entry, repair)
+    if there and (row.kind in _FILES or (row.kind == "folders" and row.holds)):
+        words = f"which has no {' or '.join(row.holds)}" if row.holds else "which is no file"
+        return Problem("ENV-004.gone", words, entry)
     if there or row.kind == "folders":
         # Paths may have entries of what is not installed; damage is for the inventory to report.
         return None
@@ -72,8 +78,8 @@ def _misplaced(row: Row, entry: str) -> Problem | None:
 
 def _fits(row: Row, path: str) -> bool:
     if not path.startswith("/"):
-        return False
-    if row.kind == "file":
+        return row.kind == "files" and "/" not in path  # the loader looks for it
+    if row.kind in _FILES:
         return os.path.isfile(path)  # noqa: PTH113  # never raises
     parts = [os.path.join(path, part) for part in row.holds] or [path]  # noqa: PTH118
     return any(map(os.path.isdir, parts))

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Recorded contents by call, and ranges of addresses: what a replay looks up."""
+"""Recorded contents by call."""
 
 from __future__ import annotations
 
-import bisect
 import tempfile
 from typing import IO, TYPE_CHECKING
 
@@ -14,7 +13,7 @@ if TYPE_CHECKING:
 
     from typing_extensions import Self
 
-__all__ = ["AFTER", "BEFORE", "OF_HOST", "ContentsOf", "Places"]
+__all__ = ["AFTER", "BEFORE", "OF_HOST", "ContentsOf"]
 
 BEFORE, AFTER, OF_HOST = 0, 1, 2
 """When contents were recorded: before the call, after it, or in the memory of the host."""
@@ -56,31 +55,3 @@ class ContentsOf:
                     data = self._file.read(contents.size)
                 found.append(contents._replace(data=data))
         return found
-
-
-class Places:
-    """Ranges of addresses of the traced program, and where they are here."""
-
-    def __init__(self) -> None:
-        self._begins: list[int] = []
-        self._rest: dict[int, tuple[int, int]] = {}
-
-    def add(self, begin: int, size: int, here: int) -> None:
-        """Note that a range lies elsewhere here."""
-        if begin not in self._rest:
-            bisect.insort(self._begins, begin)
-        self._rest[begin] = (size, here)
-
-    def remove(self, begin: int) -> None:
-        """Forget the range that begins there, if one does."""
-        if self._rest.pop(begin, None) is not None:
-            self._begins.remove(begin)
-
-    def find(self, address: int) -> int | None:
-        """Return where an address of the traced program is here; None if it is in no range."""
-        place = bisect.bisect_right(self._begins, address) - 1
-        if place < 0:
-            return None
-        begin = self._begins[place]
-        size, here = self._rest[begin]
-        return here + address - begin if address < begin + max(size, 1) else None

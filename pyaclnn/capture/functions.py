@@ -5,6 +5,7 @@ A parameter is a letter behind its name. Those of operators are those of the cat
 tensor, ``T`` a list of them, ``s`` a text, and so on. The others have these as well:
 
     h       an address or handle           u, k    32 or 16 bits without a sign
+    h,P     an address on a device, of as many bytes as parameter P says
     oN      where the answer, of N bytes, is written; o>N if that is a handle or an address
     lN,P    elements of N bytes, counted by parameter P; l=N,P if they are handles
     nN      a structure of N bytes
@@ -37,7 +38,7 @@ _ROLES: Final = Path(__file__).with_name("roles.tsv")
 _HOOKS: Final = (
     *("", "phase-1", "phase-2", "create-tensor", "create-list", "destroy", "repeatable"),
     *("address", "copy", "collective", "synchronize", "drain", "reset", "graph-begin", "graph-end"),
-    "message",
+    *("message", "graph-run", "graph-destroy", "copy-2d"),
 )
 """The hooks of the recorder, in the order of ``enum capture_hook``."""
 _NUMBERS: Final = "int8_t:c uint8_t:c char:c bool:b uint16_t:k int16_t:k int32_t:i int:i uint32_t:u"

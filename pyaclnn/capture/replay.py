@@ -15,10 +15,11 @@ import numpy as np
 from pyaclnn.base.errors import MissingSymbolError
 from pyaclnn.cann import raw
 from pyaclnn.cann.library import backend, function
-from pyaclnn.capture.contents import AFTER, BEFORE, OF_HOST, ContentsOf, Places
+from pyaclnn.capture.contents import AFTER, BEFORE, OF_HOST, ContentsOf
 from pyaclnn.capture.functions import recorded
+from pyaclnn.capture.memory import Memory
 from pyaclnn.capture.session import content_hash
-from pyaclnn.capture.tensors import Descriptors, made_up
+from pyaclnn.capture.tensors import Descriptors, Graphs, made_up
 from pyaclnn.capture.trace import Call, read_trace
 from pyaclnn.capture.verdict import (
     Outcome,
@@ -41,7 +42,10 @@ if TYPE_CHECKING:
 __all__ = ["replay"]
 
 _TO_DEVICE, _TO_HOST = 1, 2
+_ANY_KIND: Final = 4
 _CONTEXT: Final = ("aclrtSetDevice", "aclrtSetCurrentContext")
+_COPIES: Final = frozenset({"copy", "copy-2d"})
+_COMPUTES: Final = frozenset({"phase-2", "graph-run"})
 _MANY: Final = 1 << 31
 _TIMED_OUT: Final = 507046
 """The status of a wait with a limit, which depends on the machine's speed."""
@@ -81,13 +85,13 @@ class _Replay:
         self._contents = contents
         self._exact = exact
         self._handles: dict[int, Any] = {}
-        self._places = Places()
+        self._memory = Memory()
         self._descriptors = Descriptors()
         self._needed: dict[int, int] = {}
         self._comparable = True
-        self._contexts: dict[int, Call] = {}
+        self._contexts: dict[int, Any] = {}
         self._thread = 0
-        self._graphs = 0
+        self._graphs = Graphs()
         self._kept: list[Any] = []
         self._begun = False
         self._missing: set[str] = set()
@@ -132,17 +136,18 @@ class _Replay:
     def _switch(self, thread: int) -> None:
         self._thread = thread
         if thread in self._contexts:
-            chosen = self._contexts[thread]
-            function(chosen.name)(*self._arguments(chosen, function(chosen.name), {}))
+            function("aclrtSetCurrentContext")(self._contexts[thread])
 
     def _run(self, call: Call, role: frozenset[str]) -> None:
         answers: dict[str, Any] = {}
         target = function(call.name)
         arguments = self._arguments(call, target, answers)
-        if call.name in _CONTEXT:
-            self._contexts[call.thread] = call
         if "phase-2" in role:
-            self._before(call, arguments)
+            self._give_workspace(call, arguments)
+        if role & _COMPUTES:
+            self._before(call)
+        if "reset" in role:
+            self._memory.free()
         result = target(*arguments)
         if isinstance(call.result, int) and not isinstance(result, int) and result is not None:
             result = raw.address_of(result) if raw.is_pointer(result) else int(result)
@@ -152,10 +157,9 @@ class _Replay:
             self._note(compare_status(call.number, call.name, call.result, int(result or 0)))
         if not failed:
             self._learn(call, role, result, answers)
-        if "phase-2" in role and not failed:
-            self._after(call)
-        if "graph-begin" in role or "graph-end" in role:
-            self._graphs = max(0, self._graphs + (1 if "graph-begin" in role else -1))
+            self._graphs.learn(call, role, self._descriptors)
+            if role & _COMPUTES:
+                self._after(call)
         if role & {"synchronize", "drain", "reset"}:
             self._kept.clear()
 
@@ -184,9 +188,16 @@ class _Replay:
         if letter[0] in "vnolsS":
             return self._pointed(name, letter, value, answers)
         if letter[0] in "htTaAIFB":
-            role = recorded(call.name)
-            if role is not None and "copy" in role.role and name in {"dst", "src"}:
+            known = recorded(call.name)
+            if known is not None and known.role & _COPIES and name in {"dst", "src"}:
                 return self._end_of_copy(call, name, value)
+            if letter.startswith("h,"):
+                count = list(call.arguments)[int(letter.partition(",")[2])]
+                self._memory.require(value, call.handle(count))
+            elif name in {"tensorData", "addr"}:
+                tensor = self._descriptors.described(call)
+                if tensor is not None:
+                    self._memory.require(value, tensor.begin - value + tensor.span)
             return self._address(value, required=letter[0] != "h" or name in {"executor", "tensor"})
         return value
 
@@ -214,30 +225,32 @@ class _Replay:
             return 0
         found = self._handles.get(value)
         if found is None:
-            found = self._places.find(value)
+            found = self._memory.find(value)
         if found is None and required:
             raise _UnknownError
         return 0 if found is None else int(found)
 
     def _end_of_copy(self, call: Call, name: str, value: int) -> int:
         """Return an address for a copy; of the host, with the recorded contents."""
-        kind = call.handle("kind")
-        of_host = kind in {0, _TO_DEVICE if name == "src" else _TO_HOST}
-        here = self._places.find(value)
-        size = max(call.handle("count"), call.handle("destMax") if name == "dst" else 0)
+        kind, size, here = call.handle("kind"), _extent(call, name), self._memory.find(value)
+        recorded_here = self._contents.take(call.number, OF_HOST) if name == "src" else []
+        of_host = kind in {0, _TO_DEVICE if name == "src" else _TO_HOST} or (
+            kind == _ANY_KIND and here is None and (name == "dst" or bool(recorded_here))
+        )
         if not of_host or size >= _MANY:
+            if size < _MANY:
+                self._memory.require(value, size)
             return self._address(value, required=True)
         if here is None:
             memory = raw.ffi.new("char[]", max(size, 1))
             self._kept.append(memory)
             here = raw.address_of(memory)
-        if name == "src":
-            for contents in self._contents.take(call.number, OF_HOST):
-                data = contents.data
-                if data is None:
-                    small = np.random.default_rng(contents.hash).integers(0, 2, contents.size)
-                    data = small.astype(np.uint8).tobytes()
-                raw.ffi.memmove(raw.pointer_to(here), data, len(data))
+        for contents in recorded_here:
+            data = contents.data
+            if data is None:
+                small = np.random.default_rng(contents.hash).integers(0, 2, contents.size)
+                data = small.astype(np.uint8).tobytes()
+            raw.ffi.memmove(raw.pointer_to(here), data, len(data))
         return here
 
     # State.
@@ -252,11 +265,15 @@ class _Replay:
                 continue
             block = next((word.partition("=")[2] for word in role if word.startswith("block=")), "")
             if block:
-                self._places.add(old, call.handle(block), new)
+                self._memory.add(old, call.handle(block), new)
             self._handles[old] = new
         if "p" in role and isinstance(call.result, int) and call.result:
             self._handles[call.result] = int(result)
         self._descriptors.learn(call)
+        if call.name in _CONTEXT:
+            context = raw.ffi.new("void **")
+            function("aclrtGetCurrentContext")(context)
+            self._contexts[call.thread] = context[0]
         if "phase-1" in role:
             self._compare_workspace(call, answers)
         elif "destroys" in role:
@@ -266,7 +283,7 @@ class _Replay:
         handle = next(iter(call.arguments.values()), 0)
         if isinstance(handle, int):
             self._handles.pop(handle, None)
-            self._places.remove(handle)
+            self._memory.remove(handle)
 
     def _compare_workspace(self, call: Call, answers: dict[str, Any]) -> None:
         needed = int.from_bytes(raw.ffi.buffer(answers["workspaceSize"])[:8], "little")
@@ -277,15 +294,17 @@ class _Replay:
 
     # Contents.
 
-    def _before(self, call: Call, arguments: list[Any]) -> None:
-        """Give an operator the recorded inputs, and the workspace that it needs here."""
+    def _give_workspace(self, call: Call, arguments: list[Any]) -> None:
+        """Give an operator the workspace that it needs here."""
         needed = self._needed.get(call.handle("executor"))
         if needed is None:
             raise _UnknownError
         if needed > call.handle("workspaceSize"):
-            memory = raw.ffi.new("void **")
-            function("aclrtMalloc")(memory, needed, 0)
-            arguments[0], arguments[1] = memory[0], needed
+            arguments[0] = raw.pointer_to(self._memory.allocate(needed))
+            arguments[1] = needed
+
+    def _before(self, call: Call) -> None:
+        """Give an operator or a graph the recorded inputs."""
         self._comparable = True
         for operand, contents in self._of(call, BEFORE):
             memory = self._read(operand.tensor, call)
@@ -300,7 +319,7 @@ class _Replay:
                 view[...] = made_up(operand.tensor, contents.hash)
             else:
                 view[...] = np.frombuffer(contents.data, view.dtype).reshape(view.shape)
-            self._write(operand.tensor, memory)
+            self._memory.write(operand.tensor.begin, memory)
 
     def _after(self, call: Call) -> None:
         for operand, contents in self._of(call, AFTER):
@@ -326,43 +345,31 @@ class _Replay:
                                           exact=self._exact))  # fmt: skip
 
     def _of(self, call: Call, phase: int) -> list[tuple[Operand, Contents]]:
-        if self._graphs:
-            return []
-        launch = self._descriptors.launch(call.handle("executor"))
-        places = {(o.parameter, o.element): o for o in launch.operands} if launch else {}
+        operands = self._graphs.operands(call, self._descriptors)
+        places = {(o.parameter, o.element): o for o in operands}
         found = self._contents.take(call.number, phase)
         pairs = ((places.get((c.parameter, c.element)), c) for c in found)
         return [(operand, c) for operand, c in pairs if operand is not None]
 
     def _read(self, tensor: Tensor, call: Call) -> NDArray[np.uint8] | None:
         """Return the bytes from the first to the last element, when the stream has passed."""
-        here, size = self._places.find(tensor.begin), tensor.span
-        if here is None or size == 0:
-            return None
-        stream = self._address(call.handle("stream"))
-        waited = function("aclrtSynchronizeStream")(raw.pointer_to(stream))
-        memory = np.empty(size, np.uint8)
-        target = raw.ffi.cast("void *", raw.ffi.from_buffer(memory))
-        status = function("aclrtMemcpy")(target, size, raw.pointer_to(here), size, _TO_HOST)
-        return None if waited or status else memory
-
-    def _write(self, tensor: Tensor, memory: NDArray[np.uint8]) -> None:
-        here = self._places.find(tensor.begin)
-        source = raw.ffi.cast("void *", raw.ffi.from_buffer(memory))
-        if here is not None:
-            target = raw.pointer_to(here)
-            function("aclrtMemcpy")(target, memory.size, source, memory.size, _TO_DEVICE)
+        stream = call.handle("stream") if "stream" in call.arguments else 0
+        return self._memory.read(tensor.begin, tensor.span, self._address(stream))
 
     def _put_received(self, call: Call) -> None:
         """Write what the peers have sent: their calls are no part of this trace."""
         names = list(call.arguments)
         for contents in self._contents.take(call.number, AFTER):
-            here = self._places.find(call.handle(names[contents.parameter]))
-            if here is None or contents.data is None:
-                self._outcome.unjudged[call.name] += 1
-                continue
             stream = self._address(call.handle("stream"))
             function("aclrtSynchronizeStream")(raw.pointer_to(stream))
-            source = raw.ffi.from_buffer(contents.data)
-            size = contents.size
-            function("aclrtMemcpy")(raw.pointer_to(here), size, source, size, _TO_DEVICE)
+            begin = call.handle(names[contents.parameter])
+            if contents.data is None or not self._memory.write(begin, contents.data):
+                self._outcome.unjudged[call.name] += 1
+
+
+def _extent(call: Call, name: str) -> int:
+    """Return the bytes from the first to the last of an end of a copy."""
+    if "height" in call.arguments:
+        rows, width = call.handle("height"), call.handle("width")
+        return (rows - 1) * call.handle("dpitch" if name == "dst" else "spitch") + width
+    return max(call.handle("count"), call.handle("destMax") if name == "dst" else 0)

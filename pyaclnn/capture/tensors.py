@@ -11,11 +11,13 @@ import numpy as np
 from pyaclnn.runtime.dtypes import numpy_dtype
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     from pyaclnn.capture.trace import Call
 
-__all__ = ["Descriptors", "Launch", "Operand", "Tensor", "made_up"]
+__all__ = ["Descriptors", "Graphs", "Launch", "Operand", "Tensor", "made_up"]
 
 _PHASE_1: Final = "GetWorkspaceSize"
 _MOST_LAUNCHES: Final = 4096
@@ -141,6 +143,13 @@ class Descriptors:
         self.arrays.pop(handle, None)
         self._launches.pop(handle, None)
 
+    def described(self, call: Call) -> Tensor | None:
+        """Return the tensor that a call makes, or moves to another address."""
+        if call.name == "aclCreateTensor":
+            return _tensor_of(call)
+        tensor = self._tensors.get(call.handle("tensor")) if "tensor" in call.arguments else None
+        return tensor and tensor._replace(address=call.handle("addr"))
+
     def launch(self, executor: int) -> Launch | None:
         """Return what an executor was made of."""
         return self._launches.get(executor)
@@ -169,6 +178,40 @@ class Descriptors:
                 for o in launch.operands
             ]
             self._launches[executor] = launch._replace(operands=tuple(moved))
+
+
+class Graphs:
+    """Graphs of a trace at a call: the tensors of their operators."""
+
+    def __init__(self) -> None:
+        self._open = 0
+        self._mixed = False
+        self._drawn: list[Operand] = []
+        self._graphs: dict[int, list[Operand]] = {}
+
+    def learn(self, call: Call, role: frozenset[str], descriptors: Descriptors) -> None:
+        """Note what a call has added to a graph; of several at a time, nothing is known."""
+        if "graph-begin" in role:
+            self._mixed = self._open > 0
+            self._open += 1
+        elif "graph-end" in role and self._open:
+            self._open -= 1
+            if not self._open:
+                self._graphs[call.handle("modelRI")] = [] if self._mixed else self._drawn
+                self._drawn = []
+        elif "phase-2" in role and self._open:
+            launch = descriptors.launch(call.handle("executor"))
+            for operand in launch.operands if launch else ():
+                name = f"{launch.name if launch else ''}.{operand.name}"
+                place = len(self._drawn)
+                self._drawn.append(operand._replace(parameter=place, element=0, name=name))
+
+    def operands(self, call: Call, descriptors: Descriptors) -> Sequence[Operand]:
+        """Return the tensors of an operator or a graph that a call runs, unless it is captured."""
+        if "modelRI" in call.arguments:
+            return self._graphs.get(call.handle("modelRI"), ())
+        launch = None if self._open else descriptors.launch(call.handle("executor"))
+        return launch.operands if launch else ()
 
 
 def _tensor_of(call: Call) -> Tensor:

@@ -5,11 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "operands.h"
+#include "contents.h"
 
-enum { MOST_PENDING = 4096, TO_HOST = 2, TO_DEVICE = 1, ALIGNMENT = 64,
-       TIMED_OUT = 507046 };
-enum phase { BEFORE, AFTER, HOST };
+enum { MOST_PENDING = 4096, TO_HOST = 2, ALIGNMENT = 64 };
 static const size_t MOST_BYTES = 64 << 20, ROOM = 16 << 20;
 
 /* A copy on its way. */
@@ -18,7 +16,7 @@ struct pending {
     uint64_t call, stream, size;
     void *context;
     struct capture_operand of;
-    enum phase phase;
+    enum capture_phase phase;
     bool full, pinned;
     uint8_t *data;
 };
@@ -30,7 +28,6 @@ static size_t pending_count, pending_bytes;
  * the work of the program runs. */
 static uint8_t *room;
 static size_t room_used, room_users;
-static uint32_t graphs; /* being captured: a copy would become a part of them */
 
 static int call_real(const char *name, uint64_t a, uint64_t b, uint64_t c, uint64_t d, uint64_t e,
                      uint64_t f)
@@ -90,7 +87,7 @@ static uint64_t gather(const struct capture_tensor *tensor, uint8_t *data)
     return bytes <= span(tensor) ? bytes : 0; /* elements that overlap are not recorded */
 }
 
-static void write_contents(uint64_t call, const struct capture_operand *of, enum phase phase,
+void capture_write_contents(uint64_t call, const struct capture_operand *of, enum capture_phase phase,
                            const void *data, uint64_t bytes, bool full)
 {
     static _Thread_local struct capture_bytes record;
@@ -139,7 +136,7 @@ static void forget(struct pending *copy)
     free(copy);
 }
 
-static void copy_tensor(const struct capture_operand *of, uint64_t call, uint64_t stream, enum phase phase,
+void capture_copy_tensor(const struct capture_operand *of, uint64_t call, uint64_t stream, enum capture_phase phase,
                         bool full)
 {
     const uint64_t size = span(&of->tensor);
@@ -197,8 +194,8 @@ static void finish(struct pending *copies, bool failed)
     while (copies != NULL) {
         struct pending *one = copies;
         const uint64_t bytes = gather(&one->of.tensor, one->data);
-        if (bytes != 0 && !(failed && one->phase == AFTER)) {
-            write_contents(one->call, &one->of, one->phase, one->data, bytes, one->full || failed);
+        if (bytes != 0 && !(failed && one->phase == CAPTURE_AFTER)) {
+            capture_write_contents(one->call, &one->of, one->phase, one->data, bytes, one->full || failed);
         }
         copies = one->next;
         forget(one);
@@ -230,15 +227,20 @@ static void drain(struct pending *copies)
     }
 }
 
-static void drain_all(void)
+void capture_drain(void)
 {
     drain(take(true, 0));
 }
 
-/* The program gives its device back, and with it all that it has of it. */
-static void free_room(void)
+void capture_arrived(uint64_t stream, bool failed)
 {
-    drain_all();
+    finish(take(false, stream), failed);
+}
+
+/* The program gives its device back, and with it all that it has of it. */
+void capture_free_room(void)
+{
+    capture_drain();
     pthread_mutex_lock(&lock);
     if (room != NULL && room_users == 0) {
         call_real("aclrtFreeHost", number_of(room), 0, 0, 0, 0, 0);
@@ -250,13 +252,16 @@ static void free_room(void)
 /* End the trace: what is pending is waited for. */
 void capture_end(void)
 {
-    drain_all();
+    capture_drain();
     capture_close();
 }
 
-static bool in_full(const struct capture_function *function)
+bool capture_in_full(const struct capture_function *function)
 {
     /* The operands of an operator are those of its first phase. */
+    if (function == NULL) { /* a graph, of several */
+        return capture_settings.contents == CAPTURE_CONTENTS_FULL || capture_settings.full[0] != '\0';
+    }
     const char *end = strstr(function->name, "GetWorkspaceSize");
     const int length = (int)(end != NULL ? (size_t)(end - function->name) : strlen(function->name));
     char name[256];
@@ -265,135 +270,19 @@ static bool in_full(const struct capture_function *function)
            strstr(capture_settings.full, name) != NULL;
 }
 
-static void copy_operands(uint64_t call, const struct capture_operands *of, uint64_t stream,
-                          enum phase phase)
+void capture_copy_operands(uint64_t call, const struct capture_operands *of, uint64_t stream,
+                          enum capture_phase phase)
 {
+    if (of == NULL || capture_graph_is_open()) {
+        return;
+    }
     for (uint32_t i = 0; i < of->count; i++) {
         const struct capture_operand *operand = &of->list[i];
-        if (phase == BEFORE ? operand->read : operand->written) {
-            copy_tensor(operand, call, stream, phase, in_full(of->function));
+        if (phase == CAPTURE_BEFORE ? operand->read : operand->written) {
+            capture_copy_tensor(operand, call, stream, phase, capture_in_full(of->function));
         }
     }
     if (pending_count > MOST_PENDING || pending_bytes > ROOM / 2) {
-        drain_all();
-    }
-}
-
-static bool is_copied(void)
-{
-    return capture_settings.contents != CAPTURE_CONTENTS_NONE || capture_settings.full[0] != '\0';
-}
-
-void capture_before(const struct capture_function *function, uint64_t call,
-                    const union mock_word *words)
-{
-    const struct capture_operands *of;
-    switch (function->hook) {
-    case CAPTURE_PHASE_2:
-        of = capture_operands_of(words[2].bits);
-        if (of != NULL && graphs == 0) {
-            copy_operands(call, of, words[3].bits, BEFORE);
-        }
-        break;
-    case CAPTURE_COPY: /* dst, destMax, src, count, kind */
-        if (is_copied() && (int32_t)words[4].bits == TO_DEVICE && words[2].pointer != NULL) {
-            const struct capture_operand host = {.parameter = 2};
-            write_contents(call, &host, HOST, words[2].pointer, words[3].bits,
-                           capture_settings.contents == CAPTURE_CONTENTS_FULL);
-        }
-        break;
-    case CAPTURE_DRAIN:
-        drain_all();
-        break;
-    case CAPTURE_RESET:
-        free_room();
-        break;
-    default:
-        break;
-    }
-}
-
-/* A collective operation: sendBuf, recvBuf, count, dataType, ...; its stream is the last. */
-static void copy_received(const struct capture_function *function, uint64_t call,
-                          const union mock_word *words)
-{
-    size_t received = function->count, count = 0, type = 0;
-    for (size_t i = 0; i < function->count; i++) {
-        if (function->parameters[i].written) {
-            received = i;
-            count = function->parameters[i].other;
-            type = function->parameters[i].size;
-        }
-    }
-    if (received < function->count && graphs == 0) {
-        static const uint8_t SIZES[] = {1, 2, 4, 2, 4, 8, 8, 1, 2, 4, 8, 2};
-        const uint64_t kind = words[type].bits & UINT32_MAX;
-        struct capture_operand operand = {.parameter = (uint8_t)received, .written = true};
-        operand.tensor.data = (uint8_t *)(uintptr_t)words[received].bits;
-        operand.tensor.dimensions[0] = (int64_t)words[count].bits;
-        operand.tensor.strides[0] = 1;
-        operand.tensor.rank = 1;
-        operand.tensor.element_size = kind < sizeof SIZES ? SIZES[kind] : 0;
-        copy_tensor(&operand, call, words[function->count - 1].bits, AFTER, in_full(function));
-    }
-}
-
-void capture_after(const struct capture_function *function, uint64_t call,
-                   const union mock_word *words, uint64_t result)
-{
-    const bool failed = function->result == 'i' && (int32_t)result != 0;
-    if (!is_copied()) {
-        return;
-    }
-    struct capture_operands *of;
-    switch (failed && function->hook != CAPTURE_PHASE_2 && function->hook != CAPTURE_SYNCHRONIZE
-                ? CAPTURE_NO_HOOK
-                : function->hook) {
-    case CAPTURE_PHASE_1:
-        capture_note_operands(function, words);
-        break;
-    case CAPTURE_PHASE_2:
-        of = capture_operands_of(words[2].bits);
-        if (of != NULL && graphs == 0 && !failed && capture_wanted(call)) {
-            copy_operands(call, of, words[3].bits, AFTER);
-        }
-        if (of != NULL && !of->repeatable) {
-            capture_destroy(words[2].bits);
-        }
-        break;
-    case CAPTURE_CREATE_TENSOR:
-        capture_create_tensor(words, result);
-        break;
-    case CAPTURE_CREATE_LIST:
-        capture_create_list(words, result);
-        break;
-    case CAPTURE_DESTROY:
-        capture_destroy(words[0].bits);
-        break;
-    case CAPTURE_REPEATABLE:
-        of = capture_operands_of(words[0].bits);
-        if (of != NULL) {
-            of->repeatable = true;
-        }
-        break;
-    case CAPTURE_ADDRESS:
-        capture_set_address(words);
-        break;
-    case CAPTURE_COLLECTIVE:
-        if (capture_wanted(call)) {
-            copy_received(function, call, words);
-        }
-        break;
-    case CAPTURE_SYNCHRONIZE:
-        if ((int32_t)result != TIMED_OUT) { /* else the copies are still on their way */
-            finish(take(false, words[0].bits), failed);
-        }
-        break;
-    case CAPTURE_GRAPH_BEGIN:
-    case CAPTURE_GRAPH_END:
-        graphs += function->hook == CAPTURE_GRAPH_BEGIN ? 1U : graphs != 0 ? UINT32_MAX : 0;
-        break;
-    default:
-        break;
+        capture_drain();
     }
 }

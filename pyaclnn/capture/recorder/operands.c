@@ -85,7 +85,7 @@ void capture_note_operands(const struct capture_function *function, const union 
     pthread_mutex_lock(&lock);
     for (size_t i = 0; made != NULL && i + 2 < function->count; i++) {
         const struct capture_parameter *parameter = &function->parameters[i];
-        struct capture_operand as = {.parameter = (uint8_t)i};
+        struct capture_operand as = {.parameter = (uint32_t)i};
         as.read = parameter->read;
         as.written = parameter->written;
         if (parameter->letter == 't') {

@@ -20,8 +20,7 @@ struct capture_operands {
     uint32_t count, capacity;
     struct capture_operand {
         struct capture_tensor tensor;
-        uint8_t parameter;
-        uint32_t element;
+        uint32_t parameter, element;
         bool read, written;
     } list[];
 };
@@ -33,3 +32,11 @@ void capture_set_address(const union mock_word *words);
 struct capture_operands *capture_operands_of(uint64_t executor);
 /* Forget a tensor, a list with its tensors, or an executor. */
 void capture_destroy(uint64_t handle);
+
+/* graphs.c */
+bool capture_graph_is_open(void); /* a copy would become a part of it */
+void capture_graph_begin(void);
+void capture_graph_draw(const struct capture_operands *of);
+void capture_graph_end(uint64_t graph);
+const struct capture_operands *capture_graph_of(uint64_t graph);
+void capture_graph_destroy(uint64_t graph);

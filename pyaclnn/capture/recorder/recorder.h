@@ -36,6 +36,9 @@ enum capture_hook {
     CAPTURE_GRAPH_BEGIN,
     CAPTURE_GRAPH_END,
     CAPTURE_MESSAGE,
+    CAPTURE_GRAPH_RUN,
+    CAPTURE_GRAPH_DESTROY,
+    CAPTURE_COPY_2D,
 };
 
 struct capture_function {
@@ -103,9 +106,10 @@ void capture_keep(uint64_t key, const struct capture_bytes *record, uint32_t num
 void capture_forget(uint64_t key);
 bool capture_keeping(void);
 
-/* contents.c */
+/* hooks.c */
 void capture_before(const struct capture_function *function, uint64_t call,
                     const union mock_word *words);
 void capture_after(const struct capture_function *function, uint64_t call,
                    const union mock_word *words, uint64_t result);
+/* contents.c */
 CAPTURE_EXPORT void capture_end(void);

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the recorder does at functions besides recording them: contents, operands, graphs. */
+#include <string.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "contents.h"
+
+enum { TO_DEVICE = 1, ANY_KIND = 4, TIMED_OUT = 507046 };
+
+static bool is_copied(void)
+{
+    return capture_settings.contents != CAPTURE_CONTENTS_NONE || capture_settings.full[0] != '\0';
+}
+
+/* Whether the host can read memory: that of a device faults. */
+static bool is_readable(const uint8_t *data, uint64_t size)
+{
+    uint8_t ends[2];
+    struct iovec to = {ends, sizeof ends};
+    struct iovec from[] = {{(void *)(uintptr_t)data, 1}, {(void *)(uintptr_t)(data + size - 1), 1}};
+    return size != 0 && process_vm_readv(getpid(), &to, 1, from, 2, 0) == (ssize_t)sizeof ends;
+}
+
+/* The source of a copy, if it is memory of the host. */
+static void copy_host(uint64_t call, const void *data, uint64_t size, int32_t kind)
+{
+    const struct capture_operand host = {.parameter = 2};
+    if (is_copied() && data != NULL &&
+        (kind == TO_DEVICE || (kind == ANY_KIND && is_readable(data, size)))) {
+        capture_write_contents(call, &host, CAPTURE_HOST, data, size,
+                       capture_settings.contents == CAPTURE_CONTENTS_FULL);
+    }
+}
+
+/* The stream that a graph runs on; of a run that is waited for, the default stream. */
+static uint64_t stream_of_run(const struct capture_function *function, const union mock_word *words)
+{
+    return function->parameters[1].letter == 'h' ? words[1].bits : 0;
+}
+
+void capture_before(const struct capture_function *function, uint64_t call,
+                    const union mock_word *words)
+{
+    uint64_t stream;
+    switch (function->hook) {
+    case CAPTURE_PHASE_2:
+        capture_copy_operands(call, capture_operands_of(words[2].bits), words[3].bits, CAPTURE_BEFORE);
+        break;
+    case CAPTURE_GRAPH_RUN: /* model, stream or time limit */
+        stream = stream_of_run(function, words);
+        capture_copy_operands(call, capture_graph_of(words[0].bits), stream, CAPTURE_BEFORE);
+        if (stream == 0) { /* the run is on another */
+            capture_drain();
+        }
+        break;
+    case CAPTURE_COPY: /* dst, destMax, src, count, kind */
+        copy_host(call, words[2].pointer, words[3].bits, (int32_t)words[4].bits);
+        break;
+    case CAPTURE_COPY_2D: /* dst, dpitch, src, spitch, width, height, kind */
+        if (words[5].bits != 0) {
+            copy_host(call, words[2].pointer, (words[5].bits - 1) * words[3].bits + words[4].bits,
+                      (int32_t)words[6].bits);
+        }
+        break;
+    case CAPTURE_DRAIN:
+        capture_drain();
+        break;
+    case CAPTURE_RESET:
+        capture_free_room();
+        break;
+    default:
+        break;
+    }
+}
+
+/* A collective operation: sendBuf, recvBuf, count, dataType, ...; its stream is the last. */
+static void copy_received(const struct capture_function *function, uint64_t call,
+                          const union mock_word *words)
+{
+    size_t received = function->count, count = 0, type = 0;
+    for (size_t i = 0; i < function->count; i++) {
+        if (function->parameters[i].written) {
+            received = i;
+            count = function->parameters[i].other;
+            type = function->parameters[i].size;
+        }
+    }
+    if (received < function->count && !capture_graph_is_open()) {
+        static const uint8_t SIZES[] = {1, 2, 4, 2, 4, 8, 8, 1, 2, 4, 8, 2};
+        const uint64_t kind = words[type].bits & UINT32_MAX;
+        struct capture_operand operand = {.parameter = (uint32_t)received, .written = true};
+        operand.tensor.data = (uint8_t *)(uintptr_t)words[received].bits;
+        operand.tensor.dimensions[0] = (int64_t)words[count].bits;
+        operand.tensor.strides[0] = 1;
+        operand.tensor.rank = 1;
+        operand.tensor.element_size = kind < sizeof SIZES ? SIZES[kind] : 0;
+        capture_copy_tensor(&operand, call, words[function->count - 1].bits, CAPTURE_AFTER, capture_in_full(function));
+    }
+}
+
+void capture_after(const struct capture_function *function, uint64_t call,
+                   const union mock_word *words, uint64_t result)
+{
+    const bool failed = function->result == 'i' && (int32_t)result != 0;
+    if (!is_copied()) {
+        return;
+    }
+    struct capture_operands *of;
+    uint64_t graph;
+    switch (failed && function->hook != CAPTURE_PHASE_2 && function->hook != CAPTURE_SYNCHRONIZE
+                ? CAPTURE_NO_HOOK
+                : function->hook) {
+    case CAPTURE_PHASE_1:
+        capture_note_operands(function, words);
+        break;
+    case CAPTURE_PHASE_2:
+        of = capture_operands_of(words[2].bits);
+        if (of != NULL && !failed && capture_graph_is_open()) {
+            capture_graph_draw(of);
+        } else if (!failed && capture_wanted(call)) {
+            capture_copy_operands(call, of, words[3].bits, CAPTURE_AFTER);
+        }
+        if (of != NULL && !of->repeatable) {
+            capture_destroy(words[2].bits);
+        }
+        break;
+    case CAPTURE_CREATE_TENSOR:
+        capture_create_tensor(words, result);
+        break;
+    case CAPTURE_CREATE_LIST:
+        capture_create_list(words, result);
+        break;
+    case CAPTURE_DESTROY:
+        capture_destroy(words[0].bits);
+        break;
+    case CAPTURE_REPEATABLE:
+        of = capture_operands_of(words[0].bits);
+        if (of != NULL) {
+            of->repeatable = true;
+        }
+        break;
+    case CAPTURE_ADDRESS:
+        capture_set_address(words);
+        break;
+    case CAPTURE_COLLECTIVE:
+        if (capture_wanted(call)) {
+            copy_received(function, call, words);
+        }
+        break;
+    case CAPTURE_SYNCHRONIZE:
+        if ((int32_t)result != TIMED_OUT) { /* else the copies are still on their way */
+            capture_arrived(words[0].bits, failed);
+        }
+        break;
+    case CAPTURE_GRAPH_BEGIN:
+        capture_graph_begin();
+        break;
+    case CAPTURE_GRAPH_END: /* stream, where the model is written */
+        memcpy(&graph, words[1].pointer, sizeof graph);
+        capture_graph_end(graph);
+        break;
+    case CAPTURE_GRAPH_RUN:
+        if (capture_wanted(call)) {
+            capture_copy_operands(call, capture_graph_of(words[0].bits), stream_of_run(function, words), CAPTURE_AFTER);
+        }
+        break;
+    case CAPTURE_GRAPH_DESTROY:
+        capture_graph_destroy(words[0].bits);
+        break;
+    default:
+        break;
+    }
+}

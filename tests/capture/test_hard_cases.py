@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is hard to capture is replayed as it was, and a wrong kernel there is found."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from . import hard_cases
+from .captured import WRONG_KERNEL, capture, pyaclnn
+
+RESULTS = {
+    "asynchronous_copies": 2,
+    "copies_in_two_dimensions": 2,
+    "several_devices": 2,
+    "graphs": 4,
+}
+"""The results of the cases that have more than one."""
+NEWEST = {"PYACLNN_MOCK_CANN": "9.1"}
+
+
+@pytest.fixture(scope="module")
+def trace(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    program = Path(hard_cases.__file__).read_text(encoding="utf-8")
+    place = tmp_path_factory.mktemp("trace") / "run.trace"
+    return capture(place, program, "--contents", "full", **NEWEST)
+
+
+@pytest.fixture(scope="module")
+def found(trace: Path, tmp_path_factory: pytest.TempPathFactory) -> list[str]:
+    """Return what a replay with a wrong kernel says, a line a result."""
+    kernel = tmp_path_factory.mktemp("kernel") / "kernel.py"
+    kernel.write_text(WRONG_KERNEL)
+    done = pyaclnn("replay", trace, PYACLNN_MOCK_OPERATORS=str(kernel), **NEWEST)
+    return [line for line in done.stdout.splitlines() if line.startswith("call ")]
+
+
+@pytest.mark.parametrize("mode", ["deferred", "eager", "shuffled:3"])
+def test_each_order_of_work_gives_the_same_answers(mode: str, trace: Path) -> None:
+    done = pyaclnn("replay", trace, "--exact", PYACLNN_MOCK_MODE=mode, **NEWEST)
+    assert (done.returncode, done.stderr) == (0, "")
+    count = sum(RESULTS.get(name, 1) for name in hard_cases.CASES)
+    assert f"{count} results compared" in done.stdout
+    assert "not comparable" not in done.stdout
+
+
+@pytest.mark.parametrize("case", hard_cases.CASES)
+def test_a_wrong_kernel_is_found(case: str, found: list[str]) -> None:
+    mine = [line for line in found if f" {hard_cases.SIZES[case]} elements" in line]
+    assert len(mine) == RESULTS.get(case, 1), "\n".join(found)
+    assert all(re.search(r"out\[3\]: result: recorded", line) for line in mine)

@@ -36,7 +36,10 @@ def read_rows(path: Path, kind: Callable[..., Row], **texts: object) -> tuple[Ro
         texts: Texts for names in braces; a regular expression has none.
     """
     return tuple(
-        kind(name=name, **{k: v if k == _PATTERN else fill(v, texts) for k, v in row.items()})
+        kind(
+            name=fill(name, texts),
+            **{k: v if k == _PATTERN else fill(v, texts) for k, v in row.items()},
+        )
         for name, row in read_toml(path).items()
     )
 

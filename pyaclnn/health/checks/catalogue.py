@@ -65,6 +65,7 @@ class Check:
         module: The module of its function, in this folder or in that of the child.
         implementation: The function, without the underscore that its name begins with.
         hardware: Whether it applies to a machine with an NPU only, and to no simulated one.
+        once: Whether one of several simulated devices does it for all, which have its kernels.
         group: The child process that does it: ``host`` (touches no device of its own), or one that
             exists for each device; ``compared`` needs none. None for a static check.
         needs: The checks that must have passed.
@@ -80,6 +81,7 @@ class Check:
     module: str = ""
     implementation: str = ""
     hardware: bool = False
+    once: bool = False
     group: str | None = None
     needs: tuple[str, ...] = ()
     level: Level = Level.QUICK

@@ -13,13 +13,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from pyaclnn.facts.drivers import drivers
+from pyaclnn.facts.machine import drivers
 from pyaclnn.health.checks.dependencies import search_path
 from pyaclnn.health.checks.finding import Finding, at_path, found, more, ok, skip, value
 from pyaclnn.health.checks.installation import order_of
 
 if TYPE_CHECKING:
-    from pyaclnn.facts.drivers import Drivers
+    from pyaclnn.facts.machine import Drivers
     from pyaclnn.health.checks.context import CheckContext
     from pyaclnn.health.checks.machine import Machine
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from pyaclnn.base.paths import ExaminedPath
-from pyaclnn.facts.environment import rows
+from pyaclnn.facts.machine import variables
 from pyaclnn.health.checks.dependencies import search_path, system_directories
 from pyaclnn.health.checks.driver import device_nodes, read_visible
 from pyaclnn.health.checks.finding import Finding, found, ok, value
@@ -134,7 +134,7 @@ def _visible(context: CheckContext) -> Finding:
 
 def _values(context: CheckContext) -> Finding:
     environment = context.machine.environment
-    set_ones = [row for row in rows() if environment.get(row.name)]
+    set_ones = [row for row in variables() if environment.get(row.name)]
     wrong = [(row, p) for row in set_ones if (p := problem_of(context.machine, row))]
     for row, problem in wrong:
         outcome = problem.outcome

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 from pyaclnn.base.elf import LARGEST, check_whole
 from pyaclnn.base.errors import text_of
 from pyaclnn.base.files import open_file
-from pyaclnn.facts.installation import files
+from pyaclnn.facts.machine import files
 from pyaclnn.health.checks.finding import Finding, found, ok
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ def _inventory(context: CheckContext) -> Finding:
     damaged: list[tuple[Path, str, str]] = []
     for row in files():
         base = chosen.real if row.below == "root" else chosen.operator_root
-        for path in sorted(islice(base.glob(row.path), _MOST)):
+        for path in sorted(islice(base.glob(row.name), _MOST)):
             reason = _fault(_FORMS[row.form], path)
             count += 1
             if reason:

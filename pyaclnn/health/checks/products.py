@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from pyaclnn.base.paths import ExaminedPath
 from pyaclnn.cann.discovery import custom_operators, custom_packages
-from pyaclnn.facts.products import products
+from pyaclnn.facts.machine import products
 from pyaclnn.health.checks.dependencies import Closure
 from pyaclnn.health.checks.finding import Finding, found, ok, skip, value
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from pathlib import Path
 
-    from pyaclnn.facts.products import Product
+    from pyaclnn.facts.machine import Product
     from pyaclnn.health.checks.context import CheckContext
 
 __all__: list[str] = []

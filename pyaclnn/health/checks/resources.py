@@ -13,15 +13,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from pyaclnn.base.paths import ExaminedPath
-from pyaclnn.facts.limits import limits
-from pyaclnn.facts.places import places
+from pyaclnn.facts.machine import limits, places
 from pyaclnn.health.checks.finding import Finding, at_path, found, ok, value
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from pyaclnn.facts.limits import Limit
-    from pyaclnn.facts.places import Place
+    from pyaclnn.facts.machine import Limit, Place
     from pyaclnn.health.checks.context import CheckContext
     from pyaclnn.health.checks.machine import Machine
 

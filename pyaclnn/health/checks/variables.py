@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from pyaclnn.facts.environment import Row
+    from pyaclnn.facts.machine import Variable
     from pyaclnn.health.checks.machine import Machine
 
 __all__ = ["Problem", "problem_of"]
@@ -36,7 +36,7 @@ class Problem(NamedTuple):
     repair: str = ""
 
 
-def problem_of(machine: Machine, row: Row) -> Problem | None:
+def problem_of(machine: Machine, row: Variable) -> Problem | None:
     """Return the fault of a variable that is set; None if there is none.
 
     Args:
@@ -57,7 +57,7 @@ def problem_of(machine: Machine, row: Row) -> Problem | None:
     return next((problem for problem in problems if problem is not None), None)
 
 
-def _misplaced(row: Row, entry: str) -> Problem | None:
+def _misplaced(row: Variable, entry: str) -> Problem | None:
     """Return the fault of a path, with the path nearby that was meant."""
     if _fits(row, entry):
         return None
@@ -76,7 +76,7 @@ def _misplaced(row: Row, entry: str) -> Problem | None:
     return Problem("ENV-004.gone", "which does not exist", entry)
 
 
-def _fits(row: Row, path: str) -> bool:
+def _fits(row: Variable, path: str) -> bool:
     if not path.startswith("/"):
         return row.kind == "files" and "/" not in path  # the loader looks for it
     if row.kind in _FILES:

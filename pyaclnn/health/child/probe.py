@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Final
 
 from pyaclnn.base.errors import AclError, CleanupWarning, text_of
 from pyaclnn.health.checks.catalogue import THE_END, find
-from pyaclnn.health.checks.finding import Finding, found
+from pyaclnn.health.checks.finding import Finding, found, skip
 from pyaclnn.health.child.failures import from_error
 from pyaclnn.health.child.journal import take_task
 from pyaclnn.health.child.session import Session
@@ -26,7 +26,9 @@ from pyaclnn.health.report.record import Evidence, Status
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-__all__ = ["main", "remark", "step_of"]
+    from pyaclnn.health.checks.catalogue import Check
+
+__all__ = ["main", "remark", "run_step", "step_of"]
 
 _SLOW: Final = 15.0
 _MOST_RELEASES: Final = 8
@@ -50,7 +52,7 @@ def main(arguments: Sequence[str]) -> int:
         begun = time.monotonic()
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always", CleanupWarning)
-            finding = _run(identity, session, passed)
+            finding = run_step(identity, session, passed)
         finding = _with_releases(finding, caught)
         passed[identity] = finding is None or finding.status.passed
         if finding is None:  # the end of the process, which the parent sees
@@ -104,10 +106,29 @@ def _with_releases(
     return found("DEV-111.unreleased", *seen, reason=failed[0])
 
 
-def _run(identity: str, session: Session, passed: Mapping[str, bool]) -> Finding | None:
-    lacking = [need for need in find(identity).needs if not passed.get(need, True)]
+def _obstacle(check: Check, session: Session, passed: Mapping[str, bool]) -> Finding | None:
+    """Return the reason why a step is not run; None if it is."""
+    lacking = [need for need in check.needs if not passed.get(need, True)]
     if lacking:
         return Finding(Status.NOT_RUN, f"not tried, because {lacking[0]} did not pass")
+    if check.hardware and session.task.simulated:
+        return skip("the simulated NPU has no need of it")
+    if check.once and session.stand_in is not None:
+        return skip(f"simulated device {session.stand_in} does it, with the same kernels")
+    return None
+
+
+def run_step(identity: str, session: Session, passed: Mapping[str, bool]) -> Finding | None:
+    """Run a step; None stands for the end of the process.
+
+    Args:
+        identity: The step.
+        session: The state of the child.
+        passed: Whether each step before it passed.
+    """
+    obstacle = _obstacle(find(identity), session, passed)
+    if obstacle is not None:
+        return obstacle
     try:
         if identity == THE_END:
             session.close()

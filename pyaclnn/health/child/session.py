@@ -37,6 +37,12 @@ class Session:
         return self.task.device
 
     @property
+    def stand_in(self) -> int | None:
+        """The simulated device that computes in full for this one, which has its kernels."""
+        first = min(self.task.peers, default=self.task.device)
+        return first if self.task.simulated and first != self.task.device else None
+
+    @property
     def device(self) -> Device:
         """The device, opened on first use."""
         if self._device is None:

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pyaclnn.facts.environment import rows
-from pyaclnn.facts.limits import limits
+from pyaclnn.facts.machine import limits, variables
 from pyaclnn.health.checks.machine import Machine
 from pyaclnn.health.checks.variables import problem_of
 from pyaclnn.health.child.probe import step_of
@@ -48,7 +47,7 @@ def _table(health: str = "OK           ", heat: int = 41, used: int = 3161) -> s
 
 
 def _row(name: str) -> Any:
-    return next(row for row in rows() if row.name == name)
+    return next(row for row in variables() if row.name == name)
 
 
 @pytest.mark.parametrize(
@@ -68,7 +67,7 @@ def test_the_value_that_was_meant_is_found(tmp_path: Path, way: str, repair: str
         assert str(opp.resolve()) in problem.repair or problem.repair.endswith("/opp")
 
 
-@pytest.mark.parametrize("row", rows(), ids=lambda row: row.name)
+@pytest.mark.parametrize("row", variables(), ids=lambda row: row.name)
 def test_a_variable_of_any_length_is_judged(row: Any) -> None:
     for text in ("/" + "a" * 100_000, "-1", " ", "\n", "\u0660", "9" * 1000):
         problem_of(Machine(environment={row.name: text}), row)

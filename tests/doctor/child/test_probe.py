@@ -8,9 +8,11 @@ import re
 import pytest
 
 from pyaclnn.cann.status import code_named
-from pyaclnn.health.checks.finding import Finding, ok
+from pyaclnn.health.checks.finding import Finding, ok, skip
 from pyaclnn.health.child.failures import advice_for, explained
-from pyaclnn.health.child.probe import remark
+from pyaclnn.health.child.journal import ChildTask
+from pyaclnn.health.child.probe import remark, run_step
+from pyaclnn.health.child.session import Session
 from pyaclnn.health.report.record import Status
 
 
@@ -39,6 +41,20 @@ def test_a_kernel_that_fails_in_the_doctor_is_not_the_user_s_shapes(name: str) -
     causes, step = advice_for(code_named(f"ACL_ERROR_RT_{name}")) or ((), "")
     assert causes
     assert "shape" not in " ".join([*causes, step])
+
+
+@pytest.mark.parametrize("check", ["FIG-106", "HW-005", "HW-007", "EXT-004"])
+def test_a_simulated_npu_has_no_sensors_tools_or_drivers(check: str) -> None:
+    session = Session(ChildTask(backend="mock", device=0, simulated=True))
+    finding = run_step(check, session, {})
+    assert finding == skip("the simulated NPU has no need of it")
+
+
+@pytest.mark.parametrize("check", ["NUM-101", "NUM-201", "NUM-202", "NUM-301"])
+def test_one_of_several_simulated_devices_computes_in_full_for_all(check: str) -> None:
+    session = Session(ChildTask(backend="mock", device=1, simulated=True, peers=(0, 1)))
+    finding = run_step(check, session, {})
+    assert finding == skip("simulated device 0 does it, with the same kernels")
 
 
 WORDS = [

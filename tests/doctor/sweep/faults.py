@@ -9,7 +9,7 @@ from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from pyaclnn.facts.environment import rows
+from pyaclnn.facts.machine import variables
 from tests.doctor.parts import SOURCES
 from tests.doctor.sweep import ways
 
@@ -62,7 +62,7 @@ def enumerate_faults(made: Fabricated) -> Iterator[Fault]:
     for name, entry in sorted(made.environment.items()):
         if str(made.root) in entry and not name.startswith(("KIT_", "PYACLNN_")):
             yield from every("variable", name, ways.VARIABLE)
-    for row in rows():
+    for row in variables():
         if row.kind == "number" and row.pattern:
             yield from every("number", row.name, ways.WORDS)
     for name in ways.LIMITS:

@@ -154,22 +154,9 @@ def _run_all(cases: Iterable[Case], session: Session) -> list[Number]:
     return outcomes
 
 
-def _stand_in(session: Session) -> int | None:
-    """Return the simulated device that computes in full for the others, which have its kernels."""
-    first = min(session.task.peers, default=session.device_id)
-    return first if session.task.simulated and first != session.device_id else None
-
-
-def _covered(session: Session) -> Finding | None:
-    stand_in = _stand_in(session)
-    if stand_in is None:
-        return None
-    return skip(f"simulated device {stand_in} does it, with the same kernels")
-
-
 def _operator(session: Session) -> Finding:
     name = session.step.removeprefix("NUM-")
-    brief = _stand_in(session) is not None
+    brief = session.stand_in is not None
     shapes = smoke.SHAPES[:1] if brief else smoke.SHAPES
     cases = smoke.cases(session.device, shapes, (name,))
     if not cases:
@@ -194,14 +181,10 @@ def _few_dtypes(cases: Sequence[Case]) -> list[Case]:
 
 
 def _edges(session: Session) -> Finding:
-    if covered := _covered(session):
-        return covered
     return evaluate(_run_all(_few_dtypes(smoke.cases(session.device, _EDGES)), session))
 
 
 def _sweep(session: Session) -> Finding:
-    if covered := _covered(session):
-        return covered
     cases = _few_dtypes(smoke.cases(session.device, _SWEEP)) * _SWEEP_ROUNDS
     return evaluate(_run_all(cases, session))
 
@@ -222,8 +205,6 @@ def _deterministic(session: Session) -> Iterator[bool]:
 
 
 def _twice(session: Session) -> Finding:
-    if covered := _covered(session):
-        return covered
     different: list[Evidence] = []
     cases = smoke.cases(session.device, (_TWICE,))
     with _deterministic(session) as switched, Stream(session.device) as stream:
@@ -255,8 +236,6 @@ def _unequal_bits(first: np.ndarray, second: np.ndarray) -> int:
 
 
 def _streams(session: Session) -> Finding:
-    if covered := _covered(session):
-        return covered
     cases = smoke.cases(session.device, smoke.SHAPES[:2])
     streams = [Stream(session.device) for _ in range(_STREAMS)]
     try:

@@ -9,6 +9,8 @@ from hashlib import sha256
 from importlib import resources
 from typing import TYPE_CHECKING, Final
 
+from rich.markup import escape
+
 if TYPE_CHECKING:
     from jinja2 import Environment
 
@@ -19,13 +21,18 @@ _MOMENT: Final = 5e-5
 
 
 @functools.cache
-def environment() -> Environment:
-    """Return the environment; Jinja2 is imported only when a page is made."""
-    import jinja2  # noqa: PLC0415  # most runs make no page
+def environment(*, markup: bool = False) -> Environment:
+    """Return the environment.
+
+    Args:
+        markup: Whether texts are escaped for Rich's markup, instead of for HTML.
+    """
+    import jinja2  # noqa: PLC0415  # most commands make no report
 
     found = jinja2.Environment(
         loader=jinja2.FunctionLoader(_source),
         autoescape=True,
+        finalize=_in_markup if markup else None,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
@@ -38,6 +45,13 @@ def environment() -> Environment:
         "percent": lambda value: DASH if value is None else f"{value:.2%}",
     }
     return found
+
+
+def _in_markup(value: object) -> object:
+    """Escape a text for Rich; the result of a macro is markup already."""
+    from jinja2.filters import do_mark_safe  # noqa: PLC0415  # as above
+
+    return value if hasattr(value, "__html__") else do_mark_safe(escape(str(value)))
 
 
 def draw(chart: str, *args: object, **options: object) -> str:

@@ -6,7 +6,7 @@ from __future__ import annotations
 import io
 import os
 from enum import IntEnum
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from rich.console import Console, Group
 from rich.padding import Padding
@@ -19,6 +19,7 @@ from pyaclnn.health.report.hosts import listed
 from pyaclnn.health.report.record import Status, check_of, host_name
 from pyaclnn.health.report.sections import worst_first
 from pyaclnn.health.report.tables import figures_table, grid, numbers_table, section
+from pyaclnn.health.report.template import environment
 from pyaclnn.health.report.verdict import (
     BROKEN,
     GOOD,
@@ -39,7 +40,6 @@ if TYPE_CHECKING:
 
     from pyaclnn.health.report.fleet import Fleet, Group as Failures
     from pyaclnn.health.report.record import CheckResult, Report
-    from pyaclnn.health.report.verdict import Verdict
 
 __all__ = ["COLOURS", "SIGNS", "Detail", "as_text", "emit", "numbered", "open_console", "show"]
 
@@ -158,52 +158,64 @@ def _parts(given: Sequence[Report] | Fleet) -> Iterable[RenderableType]:
 
 
 def _machine(report: Report) -> Iterable[RenderableType]:
-    found = verdict(report)
-    if report.simulated:
-        yield _banner()
-    yield _verdict(found)
-    yield _facts(report)
-    yield from _problems(report.results)
-    yield from _tree(report.results)
+    headline = [*([_banner()] if report.simulated else []), *_part("headline", verdict(report))]
+    yield from headline
+    yield from _part("facts", report)
+    for result in problems(report.results):
+        yield from _part("problem", result, None)
+    yield from _part("tree", report.results)
     yield from numbers_table(report.results)
     yield from figures_table(report)
     yield Text()
-    if report.simulated:
-        yield _banner()
-    yield _verdict(found)
+    yield from headline
 
 
 def _fleet(fleet: Fleet) -> Iterable[RenderableType]:
-    found = fleet_verdict(fleet)
-    if fleet.simulated:
-        yield _banner()
-    yield _verdict(found)
+    headline = [*_part("headline", fleet_verdict(fleet))]
+    yield from [_banner()] if fleet.simulated else []
+    yield from headline
     yield _table(fleet)
-    yield from _outliers(fleet)
+    yield from _part("outliers", fleet.outliers, _MOST_OUTLIERS) if fleet.outliers else []
     for group in fleet.groups:
-        yield from _problem(group.results[0], _places(group, fleet))
+        yield from _part("problem", group.results[0], _places(group, fleet))
     yield Text()
-    yield _verdict(found)
+    yield from headline
+
+
+def _part(name: str, *given: object) -> Iterator[RenderableType]:
+    """Yield the lines of a part of the report, by a macro of ``report.txt``."""
+    names = {
+        **{function.__name__: function for function in _FUNCTIONS},
+        "signs": SIGNS,
+        "colours": COLOURS,
+        "most_lines": _MOST_LINES,
+        "tones": {GOOD: "bold green", BROKEN: "bold red"},
+    }
+    module: Any = environment(markup=True).get_template("report.txt", globals=names).module
+    written = Text.from_markup(getattr(module, name)(*given), emoji=False)
+    for line in written.split("\n"):
+        mark = line.plain[:1] if line.plain[:1] in {"~", "="} else ""
+        plain = line.plain[len(mark) :]
+        indent = len(plain) - len(plain.lstrip(" "))
+        text = line[len(mark) + indent :] if plain.strip() else Text()
+        if mark == "~":
+            text.no_wrap, text.overflow = True, "ellipsis"
+        folded = Padding(text, (0, 0, 0, indent)) if indent else text
+        yield section(text) if mark == "=" else folded
+
+
+def is_idle(results: Sequence[CheckResult]) -> bool:
+    """Return whether nothing of several results ran."""
+    return len(results) > 1 and not set(tally(results)) - {Status.SKIP, Status.NOT_RUN}
+
+
+_FUNCTIONS: Final = (about, by_category, host_name, in_order, tally, wrong_outputs, is_idle)
+"""Functions that the template calls."""
 
 
 def _places(group: Failures, fleet: Fleet) -> str:
     where = ", on the simulated NPU" if group.simulated else ""
     return f"{len(group.hosts)} of {len(fleet.reports)} machines{where}: {listed(group.hosts)}"
-
-
-def _outliers(fleet: Fleet) -> Iterable[RenderableType]:
-    """Yield the devices whose figures are worse than those of the others of their chip."""
-    if not fleet.outliers:
-        return
-    yield Text()
-    yield section("worse than the others")
-    for machine, device, simulated, outlier in fleet.outliers[:_MOST_OUTLIERS]:
-        style = "dim" if simulated else "yellow"
-        asked = f"{outlier.severity.value} {'(simulated) ' if simulated else ''}"
-        yield Text.assemble((asked, style), f"{machine} device {device}: {outlier}")
-    more = len(fleet.outliers) - _MOST_OUTLIERS
-    if more > 0:
-        yield Text(f"{more} more in the JSON report", style="dim")
 
 
 def _table(fleet: Fleet, *, brief: bool = False, cut: bool = False) -> RenderableType:
@@ -238,20 +250,20 @@ def _brief(
     wrong: list[tuple[CheckResult, str | None]]
     if one is None:
         fleet = fleet_of(given)
-        found, rest = fleet_verdict(fleet), _table(fleet, brief=True, cut=cut)
+        found, rest = fleet_verdict(fleet), [_table(fleet, brief=True, cut=cut)]
         wrong = [(group.results[0], _places(group, fleet)) for group in fleet.groups]
     else:
         report = cleaned(one)
-        found, rest = verdict(report), _facts(report)
+        found, rest = verdict(report), [*_part("facts", report)]
         wrong = [(result, None) for result in _distinct(report.results)]
         if report.simulated:
             yield Text("SIMULATED NPU - not a chip", style="bold yellow")
-    yield _verdict(found, cut=cut)
+    yield from _part("headline", found, cut)
     if detail is Detail.QUIET or (found.tone == NOTHING and one is not None):
         return
-    yield rest
+    yield from rest
     for result, places in wrong[:_MOST_BRIEF]:
-        yield from _in_short(result, places, cut=cut)
+        yield from _part("in_short", result, places, cut)
     more = len(wrong) - _MOST_BRIEF
     others = f"{more} more problem{'s' * (more > 1)}; " if more > 0 else ""
     yield Text(f"{others}-v tells everything", style="dim")
@@ -265,82 +277,9 @@ def _distinct(results: Iterable[CheckResult]) -> list[CheckResult]:
     return list(kinds.values())
 
 
-def _in_short(result: CheckResult, places: str | None, *, cut: bool) -> Iterable[RenderableType]:
-    """Yield a problem on seven lines, cut at the width if they are to be."""
-    yield _heading(result)
-    summary = result.summary.partition("\n")[0]
-    shown = [Text(summary), *([Text(places, style="bold")] if places else [])]
-    shown += [
-        Text(f"{item.label}: {item.text.strip().partition(chr(10))[0]}", style="dim")
-        for item in result.evidence[: 3 - len(shown)]
-    ]
-    shown += [Text(f"likely cause: {result.causes[0]}")] if result.causes else []
-    for line in shown:
-        line.no_wrap, line.overflow = cut, "ellipsis" if cut else "fold"
-        yield Padding(line, (0, 0, 0, 2))
-    if result.next_step:
-        step = Text.assemble(("next: ", "bold"), (result.next_step, "bold cyan"))
-        yield Padding(step, (0, 0, 0, 2))
-
-
 def _banner() -> RenderableType:
     words = "SIMULATED NPU - not a chip: nothing here says anything about this machine"
     return Panel(Text(words, justify="center"), style="bold yellow", padding=(0, 1))
-
-
-def _verdict(found: Verdict, *, cut: bool = False) -> RenderableType:
-    colour = {GOOD: "bold green", BROKEN: "bold red"}.get(found.tone, "bold yellow")
-    lines = [Text(found.headline, style=colour)]
-    if found.detail:
-        lines.append(Text(found.detail))
-    if cut and found.tone != NOTHING:
-        for line in lines:
-            line.no_wrap, line.overflow = True, "ellipsis"
-    if found.next_step:
-        lines.append(Text.assemble(("Next: ", "bold"), found.next_step))
-    return Group(*lines)
-
-
-def _facts(report: Report) -> RenderableType:
-    host = report.host
-    where = f"{host_name(report)}, {host.get('os', '')} {host.get('kernel', '')}".strip(" ,")
-    if host.get("in_container") is True:
-        where += ", in a container"
-    counts = in_order(tally(report.results))
-    what = f"{about(report)}; level {report.level}; {counts}; {report.seconds:.1f} s"
-    lines = [what, where]
-    if report.directory:
-        lines.append(f"libraries: {report.directory}")
-    return Padding(Text("\n".join(lines), style="dim"), (1, 0, 0, 0))
-
-
-def _problems(results: Iterable[CheckResult]) -> Iterable[RenderableType]:
-    for result in problems(results):
-        yield from _problem(result)
-
-
-def _problem(result: CheckResult, places: str | None = None) -> Iterable[RenderableType]:
-    yield Text()
-    yield _heading(result)
-    lines: list[RenderableType] = [Text(result.summary)]
-    if result.severity.asks:
-        lines.append(Text(f"severity {result.severity.value}: {result.severity.asks}"))
-    if places:
-        lines.append(Text(places, style="bold"))
-    if result.code is not None:
-        lines.append(Text(f"code {result.code} {result.code_name or ''}".rstrip()))
-    for item in result.evidence:
-        kept = item.text.splitlines()[:_MOST_LINES]
-        more = len(item.text.splitlines()) - len(kept)
-        kept += [f"… {more} more lines"] if more else []
-        lines.append(Text.assemble((f"{item.kind} ", "dim"), (item.label, "cyan")))
-        lines.append(Padding(Text("\n".join(kept), style="dim"), (0, 0, 0, 4)))
-    lines += _wrong_outputs(result)
-    if result.causes:
-        lines += [Text("likely causes:", style="bold"), *numbered(result.causes)]
-    if result.next_step:
-        lines.append(Text.assemble(("next: ", "bold"), (result.next_step, "bold cyan")))
-    yield Padding(Group(*lines), (0, 0, 0, 2))
 
 
 def numbered(causes: Iterable[str]) -> Iterator[RenderableType]:
@@ -351,43 +290,3 @@ def numbered(causes: Iterable[str]) -> Iterator[RenderableType]:
     """
     for number, cause in enumerate(causes, 1):
         yield Padding(Text(f"{number}. {cause}"), (0, 0, 0, 2))
-
-
-def _heading(result: CheckResult) -> RenderableType:
-    title = Text.assemble(
-        (f"{SIGNS[result.status]} {result.status.value} ", COLOURS[result.status]),
-        (f"{result.id} {result.title}", "bold"),
-    )
-    return section(title)
-
-
-def _wrong_outputs(result: CheckResult) -> list[RenderableType]:
-    wrong = wrong_outputs(result)
-    lines = wrong[:_MOST_LINES]
-    lines += [f"... {len(wrong) - _MOST_LINES} more outputs"] if len(wrong) > _MOST_LINES else []
-    return [Padding(Text("\n".join(lines)), (0, 0, 0, 4))] if lines else []
-
-
-def _tree(results: Sequence[CheckResult]) -> Iterable[RenderableType]:
-    """Yield every check by category; one line for a category of which nothing ran."""
-    yield Text()
-    yield section("every check")
-    for category, members in by_category(results).items():
-        calm = tally(members)
-        if not set(calm) - {Status.SKIP, Status.NOT_RUN} and len(members) > 1:
-            yield Text.assemble((category, "bold"), (f"  {in_order(calm)}", "dim"))
-            continue
-        yield Text(category, style="bold")
-        for index, result in enumerate(members):
-            branch = "└" if index + 1 == len(members) else "├"
-            status = "" if result.status is Status.PASS else f"{result.status.value} "
-            line = Text.assemble(
-                (f"  {branch} ", "dim"),
-                (f"{SIGNS[result.status]} {status}", COLOURS[result.status]),
-                (f"{result.id} ", "dim"),
-                result.title,
-                (f"  {result.summary}", "dim"),
-            )
-            line.truncate(10_000)
-            line.no_wrap, line.overflow = True, "ellipsis"
-            yield line

@@ -204,6 +204,7 @@ def stage(device: Device) -> Iterator[Stage]:
     made.close()
 
 
+@pytest.mark.long
 @pytest.mark.sampled(1)
 @pytest.mark.parametrize(
     "mode", ["deferred", pytest.param("shuffled:7", marks=pytest.mark.exhaustive)]

@@ -75,6 +75,7 @@ def test_phase_1_answers_by_the_rules(
 
 
 @pytest.mark.exhaustive
+@pytest.mark.long
 @pytest.mark.parametrize(("release", "family", "first"), FACTS)
 def test_phase_1_of_every_operator_answers_by_the_rules(
     release: str, family: str, first: int, make_bench: Callable[..., Bench]

@@ -82,6 +82,7 @@ def test_random_calls(programs: Programs, fuzz: Path, seed: str) -> None:
 
 
 @pytest.mark.exhaustive
+@pytest.mark.long
 def test_a_million_random_calls(programs: Programs, fuzz: Path, marked_seed: int) -> None:
     run(programs, fuzz, str(marked_seed), CALLS)
 

@@ -46,6 +46,7 @@ def test_what_the_page_asks_of_the_tests_has_tests() -> None:
 
 
 @pytest.mark.exhaustive
+@pytest.mark.long
 @pytest.mark.skipif(shutil.which("git") is None, reason="needs git to tell which files are ours")
 def test_the_example_passes_its_table_and_smoke(tmp_path: Path) -> None:
     tree, build, prefix = (tmp_path / name for name in ("tree", "build", "prefix"))
@@ -78,9 +79,8 @@ def test_the_example_passes_its_table_and_smoke(tmp_path: Path) -> None:
     for room in ("operators", "reference", "api"):
         checked = python("-m", "pytest", "-q", "-n0", tree / "tests" / room, "-k", "Silu")
         assert checked.returncode == 0, checked.stdout
-    checked = python("-m", "pytest", "-q", "-n0", tree / "tests" / "architecture")
-    assert checked.returncode == 0, checked.stdout
-    checked = python("-m", "pytest", "-q", "-n0", tree / "tests/product/test_docstrings.py")
+    of_all = (tree / "tests" / name for name in ("architecture", "product/test_docstrings.py"))
+    checked = python("-m", "pytest", "-q", "-n0", *of_all)
     assert checked.returncode == 0, checked.stdout
     smoke = python("-m", "pyaclnn", "smoke", "--backend", "mock", "--operator", "silu", "--json")
     assert smoke.returncode == 0, smoke.stdout + smoke.stderr

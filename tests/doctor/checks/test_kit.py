@@ -163,6 +163,7 @@ def test_a_process_that_is_left_behind_would_be_seen(tmp_path: Path) -> None:
     assert processes_of(tmp_path) == []
 
 
+@pytest.mark.long
 @pytest.mark.sampled(1)
 @BRIEF_AND_FULL
 @pytest.mark.parametrize("layout", LAYOUTS)

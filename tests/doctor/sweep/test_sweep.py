@@ -51,6 +51,7 @@ def test_a_fault_is_judged_as_a_user_s_program_shows_it(kind: str, match: str) -
 
 
 @pytest.mark.exhaustive
+@pytest.mark.long
 def test_faults_that_no_list_has() -> None:
     records = sweep("--seconds=0", f"--most={MOST}", "--seed=7")
     assert len(records) == MOST

@@ -38,6 +38,7 @@ def test_a_benchmark_runs(tmp_path: Path, name: str) -> None:
 
 
 @pytest.mark.torch
+@pytest.mark.exhaustive
 def test_the_benchmark_of_the_reference_runs(tmp_path: Path, torch: Any) -> None:
     assert torch
     assert "batch_norm_elemt float16 4096x4096" in tried("reference", tmp_path)

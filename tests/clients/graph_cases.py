@@ -24,13 +24,21 @@ def lstm(device: str) -> Results:
 
 
 def lstm_of_sequences_of_different_lengths(device: str) -> Results:
+    return _packed(device)
+
+
+def lstm_of_such_sequences_in_both_directions(device: str) -> Results:
+    return _packed(device, bidirectional=True)
+
+
+def _packed(device: str, **options: bool) -> Results:
     """Without the gradient of the inputs, which torch-npu does not find."""
     torch.manual_seed(0)
-    rnn, module = torch.nn.utils.rnn, torch.nn.LSTM(4, 5).to(device)
+    rnn, module = torch.nn.utils.rnn, torch.nn.LSTM(4, 5, **options).to(device)
     packed = rnn.pack_padded_sequence(_random(4, 2, 4).to(device), torch.tensor([4, 2]))
     out, (h, c) = module(packed)
     padded = rnn.pad_packed_sequence(out)[0]
-    (padded * _random(4, 2, 5, seed=9).to(device)).sum().backward()
+    (padded * _random(*padded.shape, seed=9).to(device)).sum().backward()
     gradients = {name: weight.grad for name, weight in module.named_parameters()}
     return {"out": padded, "h": h, "c": c, **gradients}
 

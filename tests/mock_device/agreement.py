@@ -59,9 +59,7 @@ EXCEPTIONS = {
         ("e2m1", NOT_COMPUTED, "the scale of FLOAT4 is not stated"),
     ),
     "Divs.out": FLOAT_CAST,
-    "DivMods.out": FLOAT_CAST,
     "InplaceDivs.selfRef": FLOAT_CAST,
-    "InplaceDivMods.selfRef": FLOAT_CAST,
     "InplaceXLogYScalarOther.selfRef": (INTEGERS, REFUSED, "the result is of floats, uncast"),
     "Inverse.self": ("c64 c128", REFUSED, "no result is complex, nor is a complex one cast"),
     **dict.fromkeys(

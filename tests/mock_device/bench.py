@@ -100,7 +100,7 @@ class Bench:
             offset + 1 + sum(max(dim - 1, 0) * step for dim, step in zip(dims, steps, strict=True))
         )
         address = self._next
-        self._next += -(-span * 8 // 512) * 512
+        self._next += -(-span * max(8, numpy_dtype(data_type).itemsize) // 512) * 512
         storage: NDArray[Any] = np.ndarray(
             (span,), numpy_dtype(data_type), self._host, address - BASE
         )

@@ -156,6 +156,14 @@ def _power(base: Array, exponent: Array) -> Array:
     return np.power(base, exponent)
 
 
+def _power_each(base: Array, exponent: Array) -> Array:
+    """Powers; of an integer the reciprocal, cut off, where the exponent is negative."""
+    if base.dtype.kind in "iu":
+        reciprocal = np.where(np.abs(base) == 1, base, 0)
+        base, exponent = np.where(exponent < 0, reciprocal, base), np.abs(exponent)
+    return np.power(base, exponent)
+
+
 def _negative(x: Array) -> Array:
     if x.dtype.kind == "b":
         raise ValueError("a tensor of bool has no negative")
@@ -202,7 +210,7 @@ _SAME: Final[Mapping[str, Callable[..., Any]]] = {
     "Neg": _negative,
     "PowScalarTensor": _power,
     "PowTensorScalar": _power,
-    "PowTensorTensor": _power,
+    "PowTensorTensor": _power_each,
     "RemainderScalarTensor": np.remainder,
     "RemainderTensorScalar": np.remainder,
     "RemainderTensorTensor": np.remainder,

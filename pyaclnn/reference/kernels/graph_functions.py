@@ -18,6 +18,7 @@ __all__ = [
     "lstm",
     "lstm_backward",
     "matrix_product",
+    "over_time",
     "put_along",
     "reduced",
     "relaid",
@@ -27,6 +28,8 @@ __all__ = [
 
 Array = Any
 _CUBE = 16
+_STATES = 3
+"""Axes of the states of a recurrent layer: time, batch, features."""
 
 
 def swapped(x: Array, swap: bool) -> Array:
@@ -106,6 +109,26 @@ def relaid(x: Array, source: str, target: str, out: Array) -> Array:
         channels = np.moveaxis(x, -1, 2).reshape(x.shape[0], -1, *x.shape[2:4])
         return channels[:, : out.shape[1]]
     raise NotImplementedError(f"a tensor of format {source} as {target}")
+
+
+def over_time(direction: str, layer: Any, *arguments: Any) -> Any:
+    """Run a recurrent layer over time, or from its end, on tensors that have the steps first.
+
+    Raises:
+        NotImplementedError: The direction is neither, but both.
+    """
+    if direction == "UNIDIRECTIONAL":
+        return layer(*arguments)
+    if direction != "REDIRECTIONAL":
+        raise NotImplementedError(f"direction {direction}")
+    return _turned(layer(*_turned(arguments)))
+
+
+def _turned(value: Any) -> Any:
+    """Return tensors of three axes, of one state or of all steps, with the first one reversed."""
+    if isinstance(value, tuple):
+        return tuple(_turned(each) for each in value)
+    return value[::-1] if np.ndim(value) == _STATES else value
 
 
 def put_along(x: Array, indices: Array, updates: Array, axis: int) -> Array:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from pyaclnn.reference.kernels.functions.basic import order
 from pyaclnn.reference.kernels.kernel import operator
 from pyaclnn.reference.kernels.promotion import indices_within, some, wide
 
@@ -140,13 +141,8 @@ def sort(self: Array, dim: int, descending: bool, indicesOut: Array) -> tuple[Ar
     A sort that need not be stable may be.
     """
     axis = _axis(self, dim)
-    values = wide(self)
-    if descending:
-        backwards = np.argsort(np.flip(values, axis), axis, kind="stable")
-        order = self.shape[axis] - 1 - np.flip(backwards, axis)
-    else:
-        order = np.argsort(values, axis, kind="stable")
-    return np.take_along_axis(self, order, axis), order.astype(indicesOut.dtype)
+    places = order(wide(self), axis, descending)
+    return np.take_along_axis(self, places, axis), places.astype(indicesOut.dtype)
 
 
 @operator("aclnnTopk")
@@ -163,7 +159,5 @@ def topk(
     axis = _axis(self, dim)
     if not 0 <= k <= self.shape[axis]:
         raise ValueError(f"k is {k}; it must be in [0, {self.shape[axis]}]")
-    values = wide(self)
-    order = np.argsort(-values if largest else values, axis, kind="stable")
-    chosen = np.take(order, range(k), axis)
+    chosen = np.take(order(wide(self), axis, largest), range(k), axis)
     return np.take_along_axis(self, chosen, axis), chosen.astype(indicesOut.dtype)

@@ -14,6 +14,7 @@ __all__ = [
     "complex_of",
     "erf",
     "erfc",
+    "floats",
     "gelu",
     "gelu_slope",
     "inverse",
@@ -40,6 +41,11 @@ Array = Any
 erf = np.vectorize(math.erf, otypes=[np.float64])
 erfc = np.vectorize(math.erfc, otypes=[np.float64])
 lgamma = np.vectorize(lambda x: math.inf if x <= 0 == x % 1 else math.lgamma(x), otypes=["d"])
+
+
+def floats(x: Any) -> Array:
+    """A tensor in float32 or wider: NumPy computes functions of short integers in 16 bits."""
+    return np.asarray(x).astype(np.result_type(x, np.float32))
 
 
 def sigmoid(x: Array) -> Array:

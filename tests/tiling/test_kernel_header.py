@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The structures of the kernel's header and those of Python are the same, field by field."""
+"""Structures of layer norms in the kernel's header and in Python: the same, field by field."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pyaclnn.ascendc import tiling
 
 HEADER = Path(__file__).parents[2] / "include_stubs" / "kernel_tiling" / "kernel_tiling.h"
 STRUCTURES = re.findall(
-    r"^struct (\w+) \{\n(.*?)^\};", HEADER.read_text(), re.MULTILINE | re.DOTALL
+    r"^struct (LayerNorm\w+) \{\n(.*?)^\};", HEADER.read_text(), re.MULTILINE | re.DOTALL
 )
 PYTHON_TYPES = {"uint32_t": "int", "float": "float"}
 

@@ -57,5 +57,5 @@ def test_a_document_comes_before_a_guess_and_only_if_the_types_are_those() -> No
     told = directions_of(entry.name, ["a", "b", "c"], types)
     assert (told.each, told.guessed) == (("in", "in", "out"), False)
     assert told.written == told.results == frozenset({2})
-    other = directions_of(entry.name, ["a", "output", "c"], [*types[:2], CTS])
+    other = directions_of(entry.name, ["a", "y", "c"], [*types[:2], CTS])
     assert (other.each, other.guessed) == (("in", "out", "in"), True)

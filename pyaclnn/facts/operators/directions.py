@@ -86,7 +86,7 @@ def _guesses(name: str, parameters: Sequence[str], types: Sequence[str]) -> Iter
             yield _BOTH
         elif not c_type.startswith("const "):
             yield _OUT
-        elif parameter == "gradOut":
+        elif parameter == "gradOut" or (parameter == "output" and name.endswith("Backward")):
             yield _IN
         else:
             yield _OUT if _RESULT.fullmatch(parameter) else _IN

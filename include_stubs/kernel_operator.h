@@ -10,6 +10,7 @@
 #include "ascendc/comparison.h"
 #include "ascendc/conversion.h"
 #include "ascendc/copy.h"
+#include "ascendc/matrix.h"
 #include "ascendc/pipe.h"
 #include "ascendc/reduction.h"
 #include "ascendc/rows.h"

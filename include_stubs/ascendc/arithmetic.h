@@ -238,6 +238,12 @@ LocalTensor<T> &LocalTensor<T>::operator=(const E &pending)
         emulation::Library(                                                                        \
             call, count, [s](double a, double b) { return __VA_ARGS__; }, dst, src0, src1))
 
+#define ASCENDC_LIBRARY_BY_SCALAR(Name, ...)                                                       \
+    ASCENDC_LIBRARY_FORMS(Name,                                                                    \
+                          (const LocalTensor<T> &dst, const LocalTensor<T> &src,                   \
+                           const emulation::Scalar<T> &scalarValue),                               \
+                          (), src, ASCENDC_LIBRARY_SCALED(__VA_ARGS__))
+
 /* The scalar stands behind the temporary memory in some, and behind the count in others. */
 #define ASCENDC_LIBRARY_SCALAR(Name, ...)                                                          \
     ASCENDC_LIBRARY_FORM(Name, (const LocalTensor<T> &dst, const LocalTensor<T> &src),             \

@@ -126,15 +126,6 @@ void DumpTensor(const Tensor<T> &tensor, uint32_t desc, uint32_t dumpSize,
     std::printf("]\n");
 }
 
-template <typename T, typename U> constexpr T AlignUp(T value, U step)
-{
-    return static_cast<T>((value + step - 1) / step * step);
-}
-template <typename T, typename U> constexpr T DivCeil(T value, U step)
-{
-    return static_cast<T>((value + step - 1) / step);
-}
-
 }  // namespace AscendC
 
 #define KERNEL_TASK_TYPE_DEFAULT(type) AscendC::emulation::DeclareKernel(type)

@@ -9,6 +9,7 @@
 #include <limits>
 
 #include "ascendc/arithmetic.h"
+#include "ascendc/copy.h"
 
 namespace AscendC {
 
@@ -184,6 +185,18 @@ ASCENDC_FILL(CreateVecIndex, static_cast<float>(value) + static_cast<float>(i))
 
 #undef ASCENDC_FILL
 
+template <typename T, auto... flags, typename Mask>
+void Copy(const LocalTensor<T> &dst, const LocalTensor<T> &src, Mask mask, uint8_t repeatTimes,
+          const CopyRepeatParams &p, emulation::Site site = emulation::Site::Here())
+{
+    const emulation::Call call("Copy", site);
+    emulation::Apply(emulation::MaskedBy<emulation::SetsMask<flags...>()>(call, mask, repeatTimes,
+                                                                          sizeof(T)),
+                     [](T value) { return value; },
+                     emulation::Walker<T>(call, "dst", dst, p.dstStride, p.dstRepeatSize),
+                     emulation::Walker<T>(call, "src", src, p.srcStride, p.srcRepeatSize));
+}
+
 /* firstValue, firstValue + diffValue and so on. */
 template <typename T>
 void ArithProgression(const LocalTensor<T> &dst, emulation::Scalar<T> firstValue,
@@ -219,11 +232,10 @@ void Brcb(const LocalTensor<T> &dst, const LocalTensor<T> &src0, uint8_t repeatT
     }
     constexpr uint64_t in_block = emulation::BlockBytes / sizeof(T);
     for (uint64_t element = 0; element < uint64_t{repeatTimes} * 8; element++) {
-        const T value = from.operand.Load(element);
         const uint64_t block =
             element / 8 * repeatParams.dstRepStride + element % 8 * repeatParams.dstBlkStride;
         for (uint64_t timeline = 0; timeline < in_block; timeline++) {
-            to.operand.Store(block * in_block + timeline, value);
+            emulation::Move(to.operand, block * in_block + timeline, from.operand, element);
         }
     }
 }
@@ -259,6 +271,14 @@ void BroadCast(const LocalTensor<T> &dst, const LocalTensor<T> &src, const uint3
 }
 
 struct TransDataTo5HDParams {
+    TransDataTo5HDParams() = default;
+    TransDataTo5HDParams(bool dstHighHalf, bool srcHighHalf, uint8_t repeatTimes,
+                         uint16_t dstRepStride, uint16_t srcRepStride)
+        : dstHighHalf(dstHighHalf), srcHighHalf(srcHighHalf), repeatTimes(repeatTimes),
+          dstRepStride(dstRepStride), srcRepStride(srcRepStride)
+    {
+    }
+
     bool dstHighHalf = false, srcHighHalf = false;
     uint8_t repeatTimes = 1;
     uint16_t dstRepStride = 0, srcRepStride = 0;

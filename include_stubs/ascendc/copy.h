@@ -12,6 +12,12 @@ namespace AscendC {
 /* Lengths and gaps in units of 32 bytes; in DataCopyPad the length, and the gap on the side of
  * global memory, are in bytes. */
 struct DataCopyParams {
+    DataCopyParams() = default;
+    DataCopyParams(uint16_t blockCount, uint16_t blockLen, uint16_t srcStride, uint16_t dstStride)
+        : blockCount(blockCount), blockLen(blockLen), srcStride(srcStride), dstStride(dstStride)
+    {
+    }
+
     uint16_t blockCount = 1;
     uint16_t blockLen = 0;
     uint16_t srcStride = 0;
@@ -76,6 +82,18 @@ void CopyOut(const Call &call, const GlobalTensor<T> &dst, uint64_t dst_first,
         Combine<T>(how, to, from, bytes);
     } else {
         std::memcpy(to, from, bytes);
+    }
+}
+
+/* One element. */
+template <typename T>
+void PutOut(const Call &call, const GlobalTensor<T> &dst, uint64_t index, T value, Atomic how)
+{
+    uint8_t *to = dst.Write(call, "dst", index * sizeof(T), sizeof(T), how != Atomic::None);
+    if (how != Atomic::None) {
+        Combine<T>(how, to, reinterpret_cast<const uint8_t *>(&value), sizeof(T));
+    } else {
+        std::memcpy(to, &value, sizeof(T));
     }
 }
 
@@ -180,7 +198,10 @@ void PadIn(const Call &call, const LocalTensor<T> &dst, const GlobalTensor<T> &s
                          uint64_t{params.dstStride} * BlockBytes;
     for (uint64_t i = 0; i < params.blockCount; i++) {
         const uint8_t *from = src.Read(call, "src", i * (length + params.srcStride), length);
-        uint8_t *to = target.Write(i * row, length + pads);
+        /* The whole block is written; what fills it up has no particular value. */
+        const uint64_t whole = AlignUp(length + pads, uint64_t{BlockBytes});
+        uint8_t *to = target.Write(i * row, whole);
+        std::memset(to + length + pads, 0x7F, whole - length - pads);
         for (uint64_t pad = 0; pad < left; pad++) {
             std::memcpy(to + pad * sizeof(T), &value, sizeof(T));
         }
@@ -241,6 +262,35 @@ void DataCopyPad(const GlobalTensor<T> &dst, const LocalTensor<T> &src,
                  const DataCopyParams &params, emulation::Site site = emulation::Site::Here())
 {
     emulation::PadOut(emulation::Call("DataCopyPad", site), dst, src, params);
+}
+
+/* Elements that were copied block by block, with distances of blocks and of repeats. */
+struct CopyRepeatParams {
+    CopyRepeatParams() = default;
+    CopyRepeatParams(uint16_t dstStride, uint16_t srcStride, uint16_t dstRepeatSize,
+                     uint16_t srcRepeatSize)
+        : dstStride(dstStride), srcStride(srcStride), dstRepeatSize(dstRepeatSize),
+          srcRepeatSize(srcRepeatSize)
+    {
+    }
+
+    uint16_t dstStride = 1, srcStride = 1, dstRepeatSize = 8, srcRepeatSize = 8;
+};
+
+/* Fills global memory with a value. */
+template <typename T>
+void InitGlobalMemory(const GlobalTensor<T> &gm, uint64_t size, T value,
+                      emulation::Site site = emulation::Site::Here())
+{
+    for (uint64_t i = 0; i < size; i++) {
+        gm.SetValue(i, value, site);
+    }
+}
+template <typename T>
+void InitOutput(const GlobalTensor<T> &gm, uint32_t size, T value = T(0),
+                emulation::Site site = emulation::Site::Here())
+{
+    InitGlobalMemory(gm, size, value, site);
 }
 
 /* Copies to global memory combine from here on, in one step each, until SetAtomicNone. */

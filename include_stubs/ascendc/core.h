@@ -181,7 +181,7 @@ class Core {
     }
 
     struct Flag {
-        HardEvent event;
+        Order order;
         int id;
         Site site;
     };

@@ -14,11 +14,27 @@ namespace AscendC {
 
 /* Distances in blocks of 32 bytes. */
 struct UnaryRepeatParams {
+    UnaryRepeatParams() = default;
+    UnaryRepeatParams(uint16_t dstBlkStride, uint16_t srcBlkStride, uint8_t dstRepStride,
+                      uint8_t srcRepStride)
+        : dstBlkStride(dstBlkStride), srcBlkStride(srcBlkStride), dstRepStride(dstRepStride),
+          srcRepStride(srcRepStride)
+    {
+    }
+
     uint16_t dstBlkStride = 1, srcBlkStride = 1;
     uint8_t dstRepStride = 8, srcRepStride = 8;
 };
 
 struct BinaryRepeatParams {
+    BinaryRepeatParams() = default;
+    BinaryRepeatParams(uint8_t dstBlkStride, uint8_t src0BlkStride, uint8_t src1BlkStride,
+                       uint8_t dstRepStride, uint8_t src0RepStride, uint8_t src1RepStride)
+        : dstBlkStride(dstBlkStride), src0BlkStride(src0BlkStride), src1BlkStride(src1BlkStride),
+          dstRepStride(dstRepStride), src0RepStride(src0RepStride), src1RepStride(src1RepStride)
+    {
+    }
+
     uint8_t dstBlkStride = 1, src0BlkStride = 1, src1BlkStride = 1;
     uint8_t dstRepStride = 8, src0RepStride = 8, src1RepStride = 8;
 };
@@ -190,6 +206,15 @@ void Apply(const Walk &walk, F f, const Walker<D> &dst, const Walker<S> &...sour
         results.emplace_back(dst.At(repeat, timeline), std::apply(f, values));
     });
     store();
+}
+
+/* An element as it is: what fills blocks and fractals up need not have been written. */
+template <typename T>
+void Move(const Operand<T> &dst, uint64_t to, const Operand<T> &src, uint64_t from)
+{
+    if (src.Written(from)) {
+        dst.Store(to, src.Load(from));
+    }
 }
 
 template <typename T, typename... Allowed> constexpr bool OneOf()

@@ -12,6 +12,16 @@
 
 namespace AscendC {
 
+/* Hints and orders for caches, which the emulation does not have. */
+enum class CacheMode : uint8_t {
+    CACHE_MODE_DISABLE = 0,
+    CACHE_MODE_NORMAL,
+    CACHE_MODE_LAST,
+    CACHE_MODE_PERSISTENT
+};
+enum class CacheLine : uint8_t { SINGLE_CACHE_LINE = 0, ENTIRE_DATA_CACHE };
+enum class DcciDst : uint8_t { CACHELINE_ALL = 0, CACHELINE_UB, CACHELINE_OUT, CACHELINE_ATOMIC };
+
 template <typename T> class GlobalTensor {
  public:
     using PrimType = T;
@@ -39,6 +49,11 @@ template <typename T> class GlobalTensor {
     }
 
     uint64_t GetSize() const { return size_; }
+    __gm__ T *GetPhyAddr(uint64_t offset = 0) const
+    {
+        return region_ ? reinterpret_cast<T *>(region_->data + begin_) + offset : nullptr;
+    }
+    void SetL2CacheHint(CacheMode) {}
 
     GlobalTensor operator[](emulation::Index offset) const
     {
@@ -172,5 +187,10 @@ template <typename T> class GlobalTensor {
     uint64_t begin_ = 0; /* byte in the argument */
     uint64_t size_ = 0;  /* elements */
 };
+
+template <typename T, CacheLine line, DcciDst target = DcciDst::CACHELINE_ALL>
+void DataCacheCleanAndInvalid(const GlobalTensor<T> &)
+{
+}
 
 }  // namespace AscendC

@@ -30,9 +30,18 @@
 
 namespace AscendC {
 using ::printf;
+namespace Std {
+using namespace std;
+}
 }
 #define PRINTF(...) AscendC::printf(__VA_ARGS__)
+#define KERNEL_LOG(level, ...) AscendC::printf(__VA_ARGS__)
 #define ASSERT(...) assert(__VA_ARGS__)
+#define ASCENDC_ASSERT(condition, behavior)                                                        \
+    if (!(condition)) {                                                                            \
+        behavior;                                                                                  \
+        assert(condition);                                                                         \
+    }
 
 /* The operator's host code chooses one; a build sets it by -DTILING_KEY_VAR=key. */
 #ifndef TILING_KEY_VAR

@@ -90,6 +90,12 @@ template <typename T> class Operand {
         return value;
     }
 
+    /* Returns whether an element has contents. */
+    bool Written(uint64_t index) const
+    {
+        return buffer_->arena->shadow[Extent(index * sizeof(T), sizeof(T))] == Shadow::Written;
+    }
+
     void Store(uint64_t index, T value) const
     {
         std::memcpy(Write(index * sizeof(T), sizeof(T)), &value, sizeof(T));

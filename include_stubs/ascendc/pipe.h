@@ -130,28 +130,28 @@ class TPipe {
     int next_event_ = 0;
 };
 
-template <HardEvent event>
-void SetFlag(int32_t id, emulation::Site site = emulation::Site::Here())
+namespace emulation {
+
+inline void SetEvent(Order order, int32_t id, Site site)
 {
-    const emulation::Call call("SetFlag", site);
+    const Call call("SetFlag", site);
     auto &flags = emulation::Core::Current().flags;
     for (const auto &flag : flags) {
-        if (flag.event == event && flag.id == id) {
-            call.Fail(emulation::rule::Synchronisation,
-                      emulation::Text("event %d is set already, since line %d: WaitFlag it first",
+        if (flag.order == order && flag.id == id) {
+            call.Fail(rule::Synchronisation,
+                      Text("event %d is set already, since line %d: WaitFlag it first",
                                       static_cast<int>(id), flag.site.line));
         }
     }
-    flags.push_back({event, static_cast<int>(id), site});
+    flags.push_back({order, static_cast<int>(id), site});
 }
 
-template <HardEvent event>
-void WaitFlag(int32_t id, emulation::Site site = emulation::Site::Here())
+inline void WaitEvent(Order order, int32_t id, Site site)
 {
     const emulation::Call call("WaitFlag", site);
     emulation::Core &core = emulation::Core::Current();
     const auto set = std::find_if(core.flags.begin(), core.flags.end(), [&](const auto &flag) {
-        return flag.event == event && flag.id == id;
+        return flag.order == order && flag.id == id;
     });
     if (set == core.flags.end()) {
         call.Fail(emulation::rule::Synchronisation,
@@ -160,10 +160,23 @@ void WaitFlag(int32_t id, emulation::Site site = emulation::Site::Here())
                                   static_cast<int>(id)));
     }
     core.flags.erase(set);
-    constexpr emulation::Order order = emulation::OrderOf(event);
     for (emulation::Buffer &buffer : core.buffers) {
         buffer.WaitedFor(order.first, order.second);
     }
+}
+
+}  // namespace emulation
+
+template <HardEvent event>
+void SetFlag(int32_t id, emulation::Site site = emulation::Site::Here())
+{
+    emulation::SetEvent(emulation::OrderOf(event), id, site);
+}
+
+template <HardEvent event>
+void WaitFlag(int32_t id, emulation::Site site = emulation::Site::Here())
+{
+    emulation::WaitEvent(emulation::OrderOf(event), id, site);
 }
 
 /* PIPE_ALL orders everything; the barrier of one unit only orders what is in order here anyhow. */
@@ -185,4 +198,17 @@ inline void pipe_barrier(pipe_t pipe)
     if (pipe == PIPE_ALL) {
         AscendC::PipeBarrier<PIPE_ALL>();
     }
+}
+
+/* The events by the names of their units, as older kernels order them. */
+inline void set_flag(pipe_t first, pipe_t second, int32_t id,
+                     AscendC::emulation::Site site = AscendC::emulation::Site::Here())
+{
+    AscendC::emulation::SetEvent({first, second}, id, site);
+}
+
+inline void wait_flag(pipe_t first, pipe_t second, int32_t id,
+                      AscendC::emulation::Site site = AscendC::emulation::Site::Here())
+{
+    AscendC::emulation::WaitEvent({first, second}, id, site);
 }

@@ -47,6 +47,19 @@ using TEventID = int8_t;
 
 namespace AscendC {
 
+/* Bytes of a block and of a repeat, rows of a fractal, strides without gaps. */
+constexpr int32_t ONE_BLK_SIZE = 32, DEFAULT_C0_SIZE = 32, ONE_REPEAT_BYTE_SIZE = 256;
+constexpr int32_t BLOCK_CUBE = 16, DEFAULT_BLK_STRIDE = 1, DEFAULT_REPEAT_STRIDE = 8;
+
+template <typename T, typename U> constexpr T AlignUp(T value, U step)
+{
+    return static_cast<T>((value + step - 1) / step * step);
+}
+template <typename T, typename U> constexpr T DivCeil(T value, U step)
+{
+    return static_cast<T>((value + step - 1) / step);
+}
+
 #define ASCENDC_POSITION(name, producer, consumer) name,
 enum class TPosition : uint8_t { ASCENDC_POSITIONS(ASCENDC_POSITION) MAX, LCM = VECCALC };
 #undef ASCENDC_POSITION
@@ -96,6 +109,11 @@ constexpr bool InUnifiedBuffer(TPosition position)
 
 struct Order {
     pipe_t first, second;
+
+    bool operator==(const Order &other) const
+    {
+        return first == other.first && second == other.second;
+    }
 };
 
 constexpr Order OrderOf(HardEvent event)

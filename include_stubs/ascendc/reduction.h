@@ -129,6 +129,23 @@ void ReduceAll(const Call &call, const Walk &walk, const LocalTensor<T> &dst, co
     }
 }
 
+/* One result of each row, or of each column; rows may be filled up to whole blocks. */
+template <typename Of, typename T>
+void ReduceAxis(const Call &call, const LocalTensor<T> &dst, const LocalTensor<T> &src,
+                const uint32_t *shape, bool padded, bool rows)
+{
+    RequireType<T, half, float>(call);
+    const Walker<T> from(call, "src", src), to(call, "dst", dst);
+    const uint64_t step = padded ? AlignUp(uint64_t{shape[1]}, BlockBytes / sizeof(T)) : shape[1];
+    for (uint64_t i = 0; i < shape[rows ? 0 : 1]; i++) {
+        std::vector<T> values;
+        for (uint64_t j = 0; j < shape[rows ? 1 : 0]; j++) {
+            values.push_back(from.operand.Load(rows ? i * step + j : j * step + i));
+        }
+        to.operand.Store(i, Of::Of(values).value);
+    }
+}
+
 /* One result of each row. */
 template <typename T>
 void ReduceRows(const Call &call, const LocalTensor<T> &dst, const LocalTensor<T> &src,
@@ -145,6 +162,18 @@ void ReduceRows(const Call &call, const LocalTensor<T> &dst, const LocalTensor<T
 }
 
 }  // namespace emulation
+
+/* Axes that stay (A) and that are reduced (R). */
+namespace Pattern {
+namespace Reduce {
+struct AR {
+    static constexpr bool rows = true;
+};
+struct RA {
+    static constexpr bool rows = false;
+};
+}  // namespace Reduce
+}  // namespace Pattern
 
 /* Of all elements of a count, or of repeats; where the extreme is first follows it if asked for. */
 #define ASCENDC_REDUCE(What)                                                                       \
@@ -183,6 +212,16 @@ void ReduceRows(const Call &call, const LocalTensor<T> &dst, const LocalTensor<T
             emulation::Call("WholeReduce" #What, site), dst, src, mask, repeatTimes, dstRepStride, \
             srcBlkStride, srcRepStride, emulation::RepeatBytes / sizeof(T),                        \
             sum ? ReduceOrder::ORDER_ONLY_VALUE : order);                                          \
+    }                                                                                              \
+    template <typename T, typename Axes, bool isReuseSource = false>                               \
+    void Reduce##What(const LocalTensor<T> &dst, const LocalTensor<T> &src,                        \
+                      const LocalTensor<uint8_t> &sharedTmpBuffer, const uint32_t srcShape[],      \
+                      bool srcInnerPad, emulation::Site site = emulation::Site::Here())            \
+    {                                                                                              \
+        const emulation::Call call("Reduce" #What, site);                                          \
+        emulation::Operand<uint8_t>(call, "sharedTmpBuffer", sharedTmpBuffer).InVectorMemory();    \
+        emulation::ReduceAxis<emulation::What##OfAll>(call, dst, src, srcShape, srcInnerPad,       \
+                                                      Axes::rows);                                 \
     }                                                                                              \
     ASCENDC_REDUCE_PARTS(Block, What, emulation::BlockBytes / sizeof(T))
 

@@ -15,6 +15,19 @@ struct SoftMaxShapeInfo {
     uint32_t srcM = 0, srcK = 0, oriSrcM = 0, oriSrcK = 0;
 };
 
+struct CumSumConfig {
+    bool isLastAxis = true, isReuseSource = false, outputLastRow = false;
+};
+inline constexpr CumSumConfig defaultCumSumConfig{};
+
+struct CumSumInfo {
+    uint32_t outter = 0, inner = 0;
+};
+
+struct DropOutShapeInfo {
+    uint32_t firstAxis = 1, srcLastAxis = 0, maskLastAxis = 0;
+};
+
 namespace emulation {
 
 /* exp(x - maximum) of a row, its sum, and the maximum. */
@@ -139,5 +152,55 @@ ASCENDC_ROWS(RmsNorm, (),
 
 #undef ASCENDC_ROWS
 #undef ASCENDC_SOFTMAX
+
+/* Sums along the last axis or the first one; lastRow gets the last row of them if asked for. */
+template <typename T, const CumSumConfig &config = defaultCumSumConfig>
+void CumSum(const LocalTensor<T> &dst, const LocalTensor<T> &lastRow, const LocalTensor<T> &src,
+            const CumSumInfo &info, emulation::Site site = emulation::Site::Here())
+{
+    const emulation::Call call("CumSum", site);
+    emulation::RequireType<T, half, float>(call);
+    const emulation::Walker<T> to(call, "dst", dst), from(call, "src", src);
+    std::vector<float> sums(config.isLastAxis ? info.outter : info.inner);
+    for (uint64_t i = 0; i < uint64_t{info.outter} * info.inner; i++) {
+        float &sum = sums[config.isLastAxis ? i / info.inner : i % info.inner];
+        to.operand.Store(i, T(sum += static_cast<float>(from.operand.Load(i))));
+    }
+    for (uint64_t i = 0; config.outputLastRow && i < info.inner; i++) {
+        const uint64_t at = (uint64_t{info.outter} - 1) * info.inner + i;
+        emulation::Walker<T>(call, "lastRow", lastRow).operand.Store(i, to.operand.Load(at));
+    }
+}
+
+template <typename T, const CumSumConfig &config = defaultCumSumConfig>
+void CumSum(const LocalTensor<T> &dst, const LocalTensor<T> &lastRow, const LocalTensor<T> &src,
+            const LocalTensor<uint8_t> &sharedTmpBuffer, const CumSumInfo &info,
+            emulation::Site site = emulation::Site::Here())
+{
+    emulation::Within(emulation::Call("CumSum", site), sharedTmpBuffer, 0);
+    CumSum<T, config>(dst, lastRow, src, info, site);
+}
+
+/* src / keepProb where the mask is set: bytes for modes 1 and 2, bits for 3 and 4; 0 elsewhere. */
+template <typename T, bool isInitBitMode = false, uint32_t dropOutMode = 0>
+void DropOut(const LocalTensor<T> &dst, const LocalTensor<T> &src, const LocalTensor<uint8_t> &mask,
+             const LocalTensor<uint8_t> &sharedTmpBuffer, float keepProb,
+             const DropOutShapeInfo &info, emulation::Site site = emulation::Site::Here())
+{
+    const emulation::Call call("DropOut", site);
+    emulation::RequireType<T, half, float>(call);
+    emulation::Within(call, sharedTmpBuffer, 0);
+    const emulation::Walker<T> to(call, "dst", dst), from(call, "src", src);
+    const emulation::Walker<uint8_t> chosen(call, "mask", mask);
+    const bool bits =
+        dropOutMode >= 3 || (dropOutMode == 0 && info.maskLastAxis < info.srcLastAxis);
+    for (uint64_t i = 0; i < uint64_t{info.firstAxis} * info.srcLastAxis; i++) {
+        const uint64_t row = i / info.srcLastAxis * info.maskLastAxis, at = i % info.srcLastAxis;
+        const uint8_t byte = chosen.operand.Load(row + (bits ? at / 8 : at));
+        const bool kept = bits ? (byte >> (at % 8) & 1U) != 0 : byte != 0;
+        to.operand.Store(
+            i, T(kept ? static_cast<float>(from.operand.Load(i)) / keepProb : 0.0F));
+    }
+}
 
 }  // namespace AscendC

@@ -1,13 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Small arrays of a call side by side in one block of device memory, with one copy each way."""
+"""NumPy arrays of a call side by side in one block of device memory.
+
+Those of small calls are copied together, once each way.
+"""
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
+from pyaclnn.calling.dynamic_shape import Descriptors, Unsettled
 from pyaclnn.calling.empty import Empty
 from pyaclnn.calling.launch import settle
 from pyaclnn.calling.operator import NO_PLAN
@@ -24,6 +27,7 @@ if TYPE_CHECKING:
 
     from pyaclnn.calling.call import Call
     from pyaclnn.runtime.device import Device
+    from pyaclnn.runtime.memory import Memory
     from pyaclnn.runtime.pool import Loan
     from pyaclnn.runtime.timeline import Timeline
 
@@ -84,21 +88,17 @@ class Bundle:
         self._message: tuple[Any, bytes, list[Any]] = (None, b"", [])
 
     @classmethod
-    def of(cls, call: Call, context: int) -> Bundle | None:
-        """Lay out the arrays of a call; None if they are too large, or one has no elements."""
-        arrays = list(_arrays(call))
-        order = sorted(arrays, key=lambda row: row[0])
+    def of(cls, call: Call, context: int) -> Bundle:
+        """Lay out the arrays of a call on the device of a context."""
+        order = sorted(_arrays(call), key=lambda row: row[0])
         pieces, end = [], 0
         for _, place, item, value in order:
-            size = value.dtype.itemsize * math.prod(value.shape)
             layout = Layout.dense(context, value.dtype, tuple(value.shape))
             pieces.append(_Piece(place, item, layout, end))
-            end += -(-(size + _APART) // _STEP) * _STEP
-            if not size or end > _LARGEST:
-                return None
+            end += -(-(layout.span + _APART) // _STEP) * _STEP
         ranks = [rank for rank, *_ in order]
         sent, kept = len(ranks) - ranks.count(2), ranks.count(0)
-        return cls(pieces, sent, kept, context, end) if pieces else None
+        return cls(pieces, sent, kept, context, end)
 
     def run(self, call: Call, device: Device, timeline: Timeline) -> list[Any]:
         """Make the call, and wait for it.
@@ -116,31 +116,63 @@ class Bundle:
         """
         # Copies happen at once, so the memory must not be one that queued work still uses.
         loan = pool_of(timeline)._take(self._block, device, idle=True)
-        known = self._message
+        host = np.zeros(self._block.size, np.uint8) if self._block.size <= _LARGEST else None
+        self._send(call.arguments, loan.memory, host)
+        if call.interface.found_later:
+            return self._run_to_settle(call, loan, device, timeline)
+        operator, known = call.operator, self._message
         if known[0] is not loan.tensor:
             known = self._message = self._addressed(call, loan, device)
-        host = np.zeros(self._block.size, np.uint8)
-        for piece in self._sent:
-            piece.view(host)[...] = piece.among(call.arguments)
-        end = self._fetched[0].offset if self._fetched else self._block.size
-        if self._sent:
-            last = self._sent[-1]
-            send_now(host[: last.offset + last.layout.span], loan.memory)
-        operator, message = call.operator, known[1]
         with finished(timeline):
-            status = operator.function(timeline.struct, NO_PLAN, 1, message)
+            status = operator.function(timeline.struct, NO_PLAN, 1, known[1])
             if status:
                 given = self._arguments(call, loan, device)
-                settle(operator, status, call.stream, given, message)
-        if self._fetched:
-            fetch_now(host[end:], loan.memory, end)
-        arguments = list(call.arguments)
-        for piece in self._fetched:
-            target = piece.among(arguments)
-            if target.__class__ is Empty:
-                piece.put(arguments, piece.view(host).copy())
+                settle(operator, status, call.stream, given, known[1])
+        return self._fetch(list(call.arguments), loan.memory, host)
+
+    def _run_to_settle(
+        self, call: Call, loan: Loan, device: Device, timeline: Timeline
+    ) -> list[Any]:
+        """Make a call whose results have shapes that are known only then."""
+        arguments, given = list(call.arguments), self._arguments(call, loan, device)
+        with finished(timeline):
+            kept = Descriptors(call.operator, given, call.stream)
+        for place in call.writes:
+            if given[place] is not None:
+                arguments[place] = Unsettled(given[place], kept, place).actual().numpy()
+        return arguments
+
+    def _send(self, given: Sequence[Any], memory: Memory, host: NDArray[Any] | None) -> None:
+        """Copy arrays to the device, by way of the block's bytes on the host if these are given."""
+        for piece in self._sent:
+            value = piece.among(given)
+            if host is None:
+                send_now(np.asarray(value, order="C"), memory, piece.offset)
             else:
-                np.copyto(target, piece.view(host))
+                piece.view(host)[...] = value
+        if host is not None and self._sent:
+            last = self._sent[-1]
+            send_now(host[: last.offset + last.layout.span], memory)
+
+    def _fetch(self, arguments: list[Any], memory: Memory, host: NDArray[Any] | None) -> list[Any]:
+        """Copy results back, into the arrays that are given or new ones."""
+        if host is not None and self._fetched:
+            first = self._fetched[0].offset
+            fetch_now(host[first:], memory, first)
+        for piece in self._fetched:
+            target, layout = piece.among(arguments), piece.layout
+            if host is not None:
+                found = piece.view(host)
+            elif target.__class__ is not Empty and target.flags.c_contiguous:
+                fetch_now(target, memory, piece.offset)
+                continue
+            else:
+                found = np.empty(layout.shape, layout.dtype)
+                fetch_now(found, memory, piece.offset)
+            if target.__class__ is not Empty:
+                np.copyto(target, found)
+            else:
+                piece.put(arguments, found if host is None else found.copy())
         return arguments
 
     def _arguments(self, call: Call, loan: Loan, device: Device) -> list[Any]:

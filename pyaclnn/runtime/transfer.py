@@ -142,13 +142,14 @@ def copy_between(
         call("aclrtMemcpyAsync", pointers[0], nbytes, pointers[1], nbytes, kind, queue.pointer)
 
 
-def send_now(host: NDArray[Any], memory: Memory) -> None:
-    """Copy a contiguous NumPy array to the start of memory of the current context's device.
+def send_now(host: NDArray[Any], memory: Memory, start: int = 0) -> None:
+    """Copy a contiguous NumPy array to memory of the current context's device, from a byte on.
 
     Drives ``aclrtMemcpy``, which blocks and waits for no stream.
     """
     if host.nbytes:
-        _copy_now(memory.pointer, _start_of(host), host.nbytes, raw.ACL_MEMCPY_HOST_TO_DEVICE)
+        target = raw.pointer_to(raw.address_of(memory.pointer) + start)
+        _copy_now(target, _start_of(host), host.nbytes, raw.ACL_MEMCPY_HOST_TO_DEVICE)
 
 
 def fetch_now(host: NDArray[Any], memory: Memory, start: int = 0) -> None:

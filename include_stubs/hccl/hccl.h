@@ -61,6 +61,12 @@ ACL_FUNC_VISIBILITY HcclResult HcclBarrier(HcclComm comm, aclrtStream stream);
 ACL_FUNC_VISIBILITY HcclResult HcclAlltoAllV(const void *sendBuf, const void *sendCounts,
     const void *sdispls, HcclDataType sendType, const void *recvBuf, const void *recvCounts,
     const void *rdispls, HcclDataType recvType, HcclComm comm, aclrtStream stream);
+#if ACL_STUBS_CANN >= 901
+/* The counts of all ranks: ranks times ranks. */
+ACL_FUNC_VISIBILITY HcclResult HcclAlltoAllVC(const void *sendBuf, const void *sendCountMatrix,
+    HcclDataType sendType, const void *recvBuf, HcclDataType recvType, HcclComm comm,
+    aclrtStream stream);
+#endif
 ACL_FUNC_VISIBILITY HcclResult HcclAllGatherV(void *sendBuf, uint64_t sendCount, void *recvBuf,
     const void *recvCounts, const void *recvDispls, HcclDataType dataType, HcclComm comm,
     aclrtStream stream);

@@ -28,7 +28,7 @@ MsprofGetHashId MsprofRegisterCallback MsprofReportAdditionalInfo MsprofReportAp
 MsprofReportCompactInfo MsprofSysCycleTime
 rtDevBinaryRegister rtFunctionRegister rtGetC2cCtrlAddr rtKernelLaunch
 """
-_COLLECTIVES = "HcclCommInitClusterInfo HcclCommInitClusterInfoConfig HcclCommResume"
+_COLLECTIVES = "HcclCommResume"
 # Symbols of graph operators, which torch-npu 2.3 to 2.6.0 describe.
 _GE = """
 _ZN2ge12AscendStringC1EPKc _ZN2ge8Operator12AttrRegisterEPKcb _ZN2ge8Operator12AttrRegisterEPKcl
@@ -61,8 +61,6 @@ BRINGING = {
 # Alternatives that some refusals name.
 INSTEAD = {
     **dict.fromkeys(REFUSING["ascendcl"], "Call the operators of the model"),
-    "HcclCommInitClusterInfo": "HcclCommInitRootInfo",
-    "HcclCommInitClusterInfoConfig": "HcclCommInitRootInfoConfig",
 }
 # Results of the others: nothing, or an undefined dtype or format.
 ANSWERS = {

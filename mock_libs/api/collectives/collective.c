@@ -209,3 +209,32 @@ HcclResult HcclReduceScatterV(void *sendBuf, const void *sendCounts, const void 
     part.reduction = op;
     return queue_lists(part, lists, SENT, comm, stream);
 }
+
+/* Row r of the matrix is what rank r sends to each; here a list is as long as there are ranks. */
+HcclResult HcclAlltoAllVC(const void *sendBuf, const void *sendCountMatrix, HcclDataType sendType,
+                          const void *recvBuf, HcclDataType recvType, HcclComm comm,
+                          aclrtStream stream)
+{
+    const struct communicator *communicator = mock_communicator_find(comm);
+    if (communicator == NULL) {
+        return HCCL_E_PTR;
+    }
+    const uint32_t ranks = communicator->ranks;
+    const uint64_t *matrix = sendCountMatrix;
+    uint64_t *lists = calloc(4 * (size_t)ranks, sizeof *lists);
+    if (lists == NULL) {
+        return HCCL_E_MEMORY;
+    }
+    uint64_t *sent = lists, *send_start = lists + ranks, *received = lists + 2 * (size_t)ranks;
+    uint64_t *receive_start = lists + 3 * (size_t)ranks;
+    for (uint32_t i = 0; i < ranks; i++) {
+        sent[i] = matrix[(size_t)communicator->rank * ranks + i];
+        received[i] = matrix[(size_t)i * ranks + communicator->rank];
+        send_start[i] = i == 0 ? 0 : send_start[i - 1] + sent[i - 1];
+        receive_start[i] = i == 0 ? 0 : receive_start[i - 1] + received[i - 1];
+    }
+    const HcclResult result = HcclAlltoAllV(sendBuf, sent, send_start, sendType, recvBuf, received,
+                                            receive_start, recvType, comm, stream);
+    free(lists);
+    return result;
+}

@@ -19,37 +19,6 @@ HcclResult HcclGetRootInfo(HcclRootInfo *info)
     return result;
 }
 
-/* The name that a configuration gives, or NULL. */
-static HcclResult read_config(const HcclCommConfig *config, const char **name)
-{
-    uint32_t magic = HCCL_COMM_CONFIG_MAGIC_WORD;
-    *name = NULL;
-    if (config != NULL) {
-        memcpy(&magic, config->reserved + sizeof(size_t), sizeof magic);
-        *name = config->hcclCommName[0] == '\0' ? NULL : config->hcclCommName;
-    }
-    if (magic != HCCL_COMM_CONFIG_MAGIC_WORD ||
-        (*name != NULL && memchr(*name, '\0', COMM_NAME_MAX_LENGTH) == NULL)) {
-        return MOCK_HCCL_FAIL(HCCL_E_PARA,
-                           "EI0003: config was not filled in by HcclCommConfigInit, or its name "
-                           "has no end");
-    }
-    return HCCL_SUCCESS;
-}
-
-static HcclResult join_alone(struct mock_rank_placement *place, const HcclCommConfig *config,
-                             HcclComm *comm)
-{
-    struct communicator *joined;
-    HcclResult result = read_config(config, &place->name);
-    result = result == HCCL_SUCCESS ? mock_communicator_join(place, &joined) : result;
-    result = result == HCCL_SUCCESS ? mock_communicators_await(&joined, 1) : result;
-    if (result == HCCL_SUCCESS) {
-        *comm = joined->handle;
-    }
-    return result;
-}
-
 static HcclResult init_by_root_info(uint32_t ranks, const HcclRootInfo *info, uint32_t rank,
                                     const HcclCommConfig *config, HcclComm *comm)
 {
@@ -64,7 +33,7 @@ static HcclResult init_by_root_info(uint32_t ranks, const HcclRootInfo *info, ui
         return HCCL_E_RUNTIME;
     }
     struct mock_rank_placement place = {&address, "", device->id, rank, ranks, NULL};
-    return join_alone(&place, config, comm);
+    return mock_communicator_create(&place, config, comm);
 }
 
 HcclResult HcclCommInitRootInfo(uint32_t nRanks, const HcclRootInfo *rootInfo, uint32_t rank,
@@ -169,7 +138,7 @@ HcclResult HcclCreateSubCommConfig(HcclComm *comm, uint32_t count, uint32_t *ran
     }
     const struct mock_address address = whole->address;
     struct mock_rank_placement place = {&address, group, whole->device, rank, count, NULL};
-    const HcclResult result = join_alone(&place, config, made);
+    const HcclResult result = mock_communicator_create(&place, config, made);
     free(group);
     return result;
 }

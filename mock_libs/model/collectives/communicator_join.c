@@ -76,3 +76,34 @@ HcclResult mock_communicators_await(struct communicator **joined, uint32_t count
     }
     return refusal;
 }
+
+/* The name that a configuration gives, or NULL. */
+static HcclResult read_config(const HcclCommConfig *config, const char **name)
+{
+    uint32_t magic = HCCL_COMM_CONFIG_MAGIC_WORD;
+    *name = NULL;
+    if (config != NULL) {
+        memcpy(&magic, config->reserved + sizeof(size_t), sizeof magic);
+        *name = config->hcclCommName[0] == '\0' ? NULL : config->hcclCommName;
+    }
+    if (magic != HCCL_COMM_CONFIG_MAGIC_WORD ||
+        (*name != NULL && memchr(*name, '\0', COMM_NAME_MAX_LENGTH) == NULL)) {
+        return MOCK_HCCL_FAIL(HCCL_E_PARA,
+                           "EI0003: config was not filled in by HcclCommConfigInit, or its name "
+                           "has no end");
+    }
+    return HCCL_SUCCESS;
+}
+
+HcclResult mock_communicator_create(struct mock_rank_placement *place, const HcclCommConfig *config,
+                                    HcclComm *comm)
+{
+    struct communicator *joined;
+    HcclResult result = read_config(config, &place->name);
+    result = result == HCCL_SUCCESS ? mock_communicator_join(place, &joined) : result;
+    result = result == HCCL_SUCCESS ? mock_communicators_await(&joined, 1) : result;
+    if (result == HCCL_SUCCESS) {
+        *comm = joined->handle;
+    }
+    return result;
+}

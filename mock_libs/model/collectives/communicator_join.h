@@ -17,3 +17,6 @@ struct mock_rank_placement {
 HcclResult mock_communicator_join(const struct mock_rank_placement *place, struct communicator **joined);
 /* Wait until all ranks have joined. If they do not, all of these are deleted. */
 HcclResult mock_communicators_await(struct communicator **joined, uint32_t count);
+/* Both for the one rank of a process, with the name of a configuration or NULL. */
+HcclResult mock_communicator_create(struct mock_rank_placement *place, const HcclCommConfig *config,
+                                    HcclComm *comm);

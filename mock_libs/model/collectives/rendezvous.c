@@ -71,7 +71,8 @@ static int new_socket(const char **call)
     return mock_descriptor_above(socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
 }
 
-static int listen_at(const struct mock_address *address)
+/* *taken, if it is asked for: another process listens there, which is no failure. */
+static int listen_at(const struct mock_address *address, bool *taken)
 {
     socklen_t length;
     const struct sockaddr_un place = place_of(address, &length);
@@ -87,6 +88,10 @@ static int listen_at(const struct mock_address *address)
         ready = listen(descriptor, BACKLOG) == 0;
     }
     if (!ready) {
+        if (taken != NULL && (*taken = errno == EADDRINUSE)) {
+            close(descriptor);
+            return -1;
+        }
         mock_fail((aclError)HCCL_E_SYSCALL, "no socket for the ranks to meet at: %s",
                   mock_remedy(call, errno));
         if (descriptor >= 0) {
@@ -113,18 +118,10 @@ static HcclResult start(int descriptor, struct meeting *meeting)
     return failed == 0 ? HCCL_SUCCESS : HCCL_E_SYSCALL;
 }
 
-HcclResult mock_rendezvous_open(struct mock_address *address)
+static HcclResult open_at(const struct mock_address *address, bool *taken)
 {
-    uint64_t chance[2];
-    mock_rendezvous_collect();
-    if (getrandom(chance, sizeof chance, 0) != (ssize_t)sizeof chance) {
-        return MOCK_HCCL_FAIL(HCCL_E_SYSCALL, "no random name: %s",
-                              mock_remedy("getrandom", errno));
-    }
-    snprintf(address->name, sizeof address->name, "pyaclnn-hccl-%016llx%016llx",
-             (unsigned long long)chance[0], (unsigned long long)chance[1]);
     struct meeting *meeting = calloc(1, sizeof *meeting);
-    const int descriptor = meeting == NULL ? -1 : listen_at(address);
+    const int descriptor = meeting == NULL ? -1 : listen_at(address, taken);
     const HcclResult result = descriptor < 0 ? HCCL_E_SYSCALL : start(descriptor, meeting);
     if (descriptor >= 0) {
         close(descriptor);
@@ -136,6 +133,27 @@ HcclResult mock_rendezvous_open(struct mock_address *address)
     meeting->next = meetings;
     meetings = meeting;
     return HCCL_SUCCESS;
+}
+
+HcclResult mock_rendezvous_open(struct mock_address *address)
+{
+    uint64_t chance[2];
+    mock_rendezvous_collect();
+    if (getrandom(chance, sizeof chance, 0) != (ssize_t)sizeof chance) {
+        return MOCK_HCCL_FAIL(HCCL_E_SYSCALL, "no random name: %s",
+                              mock_remedy("getrandom", errno));
+    }
+    snprintf(address->name, sizeof address->name, "pyaclnn-hccl-%016llx%016llx",
+             (unsigned long long)chance[0], (unsigned long long)chance[1]);
+    return open_at(address, NULL);
+}
+
+HcclResult mock_rendezvous_share(const struct mock_address *address)
+{
+    bool taken = false;
+    mock_rendezvous_collect();
+    const HcclResult result = open_at(address, &taken);
+    return taken ? HCCL_SUCCESS : result;
 }
 
 int mock_rendezvous_connect(const struct mock_address *address)

@@ -15,6 +15,8 @@ struct mock_address {
 
 /* Start such a process. */
 HcclResult mock_rendezvous_open(struct mock_address *address);
+/* Start it at this address, unless another process has. */
+HcclResult mock_rendezvous_share(const struct mock_address *address);
 /* Connect to it; -1 after mock_fail: it has ended, or never existed. */
 int mock_rendezvous_connect(const struct mock_address *address);
 void mock_address_write(const struct mock_address *address, HcclRootInfo *info);

@@ -34,7 +34,7 @@ __all__ = ["evaluate"]
 
 _SLOW: Final = 1.0
 """Seconds that a small case may take once its kernels are loaded."""
-_MOST_WRONG: Final = 6
+_DURATION: Final = attrgetter("seconds")
 MOST_EVIDENCE: Final = 6
 """The number of wrong outputs that a finding lists."""
 
@@ -122,7 +122,7 @@ def _numbers(outcomes: list[Number], *, by_output: bool) -> tuple[Number, ...]:
             seconds=_rounded(number.seconds),
             error_histogram=number.error_histogram if by_output else (),
         )
-        for number in (*failed[:_MOST_WRONG], *passed.numbers())
+        for number in (*failed[:MOST_EVIDENCE], *passed.numbers())
     )
 
 
@@ -148,7 +148,7 @@ def _run_all(cases: Iterable[Case], session: Session) -> list[Number]:
     patience = smoke.PATIENCE
     for case in cases:
         found = list(smoke.run(case, session.device, patience))
-        if not all(outcome.passed for outcome in found):
+        if not _passed(found):
             patience = 0.0  # one look at the way in which outputs are wrong is enough
         outcomes += found
     return outcomes
@@ -163,9 +163,18 @@ def _operator(session: Session) -> Finding:
         return skip(f"CANN has no {name} for this chip")
     # The first use loads the kernels, so its duration is meaningless.
     first = _run_all(cases[:1], session)
-    if brief or not all(outcome.passed for outcome in first):
+    if brief or not _passed(first):
         return evaluate(first + _run_all(cases[1:], session))
-    return evaluate(_run_all(cases, session), timed=True)
+    outcomes = _run_all(cases, session)
+    if _passed(outcomes) and max(map(_DURATION, outcomes)) > _SLOW:
+        again = _run_all(cases, session)  # slow once may be other programs' doing
+        pairs = zip(outcomes, again, strict=True) if _passed(again) else ()
+        outcomes = [min(pair, key=_DURATION) for pair in pairs] or again
+    return evaluate(outcomes, timed=True)
+
+
+def _passed(outcomes: Iterable[Number]) -> bool:
+    return all(outcome.passed for outcome in outcomes)
 
 
 def _few_dtypes(cases: Sequence[Case]) -> list[Case]:

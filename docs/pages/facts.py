@@ -30,6 +30,7 @@ from pyaclnn.health.installed.listing import category_of, declared_operators, in
 from pyaclnn.mock import contract
 from pyaclnn.mock.contract import RULES
 from pyaclnn.mock.control.functions import functions as exported
+from pyaclnn.mock.operators.graph_table import graph_expressions
 from pyaclnn.reference import Strength, implementation
 from pyaclnn.reference.kernels.aten import KERNELS
 
@@ -142,6 +143,14 @@ def catalogued() -> Iterator[str]:
     for category in sorted(groups, key=lambda category: (category == "others", category)):
         yield f"## {category[0].upper()}{category[1:]}\n\n"
         yield from _table(["in C, and in Python", "CANN", "simulated"], groups[category])
+    yield (
+        "## Single operators\n\nThe simulated NPU executes these by their names in graphs as well: "
+        "torch-npu calls some of them by `aclopCompileAndExecute`. Any other is refused with "
+        "999001.\n\n"
+    )
+    single = sorted(graph_expressions().items())
+    rows = [[f"`{n}`", ", ".join(re.findall(r"aclnn\w+", text)) or "NumPy"] for n, text in single]
+    yield from _table(["in graphs", "computed by"], rows)
 
 
 def _kernel_of(operator: str) -> str:

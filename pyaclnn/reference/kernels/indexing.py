@@ -24,6 +24,12 @@ def _axis(x: Array, dim: int, *, new: bool = False) -> int:
     return dim % rank
 
 
+@operator("aclnnInplaceCopy")
+def copy(self: Array, src: Array) -> Array:
+    """``src``, broadcast and cast; a fraction is cut off by an integer type."""
+    return np.broadcast_to(src, self.shape).astype(self.dtype)
+
+
 @operator("aclnnPermute")
 def permute(self: Array, dims: tuple[int, ...]) -> Array:
     """The same tensor with its dimensions in another order."""
@@ -86,25 +92,6 @@ def embedding(weight: Array, indices: Array) -> Array:
     if not weight.ndim:
         raise ValueError("weight has no dimension; it must be a table")
     return weight[indices_within("indices", indices, len(weight))]
-
-
-@operator("aclnnMaskedSelect", shrinks=True)
-def masked_select(self: Array, mask: Array) -> Array:
-    """The elements where a mask is true, in order."""
-    both = np.broadcast_arrays(self, mask)
-    return both[0][both[1] != 0]
-
-
-@operator("aclnnNonzero", shrinks=True)
-def nonzero(self: Array, out: Array) -> Array:
-    """The places of the elements that are not 0, a row each."""
-    return np.argwhere(self != 0).astype(out.dtype)
-
-
-@operator("aclnnNonzeroV2", shrinks=True)
-def nonzero_v2(self: Array, out: Array) -> Array:
-    """The places of the elements that are not 0, a column each."""
-    return np.argwhere(self != 0).T.astype(out.dtype)
 
 
 @operator("aclnnGather")

@@ -9,8 +9,6 @@ import os
 from dataclasses import fields
 from typing import TYPE_CHECKING, Final
 
-from rich.text import Text
-
 from pyaclnn.base.errors import text_of
 from pyaclnn.base.spelling import did_you_mean
 from pyaclnn.health.checks import catalogue
@@ -26,8 +24,7 @@ from pyaclnn.health.report.figures import Baseline, read_baseline
 from pyaclnn.health.report.fleet import gather, schema
 from pyaclnn.health.report.hosts import expected_hosts
 from pyaclnn.health.report.record import Exit
-from pyaclnn.health.report.tables import grid
-from pyaclnn.health.report.text import open_console
+from pyaclnn.health.report.text import emit, open_console, part
 
 if TYPE_CHECKING:
     import argparse
@@ -139,14 +136,5 @@ def _check_backend(choice: str) -> None:
 
 
 def _list_checks() -> int:
-    table = grid("check", "level", "what it is about", "builds on")
-    table.columns[0].no_wrap = True
-    category = None
-    for check in catalogue.checks():
-        if check.category != category:
-            category = check.category
-            table.add_row(Text(category, style="bold"))
-        needs = ", ".join(check.needs)
-        table.add_row(f"  {check.id}", check.level.name.lower(), Text(check.title), needs)
-    open_console().print(table)
+    emit(part("checks", catalogue.checks()), open_console())
     return 0

@@ -7,21 +7,19 @@ import os
 import sys
 from typing import IO, TYPE_CHECKING, Final
 
-from rich.console import Group
-from rich.padding import Padding
 from rich.text import Text
 
 from pyaclnn.base.files import open_file
 from pyaclnn.cann import status as codes
 from pyaclnn.health.explain.codes import suggestions
 from pyaclnn.health.explain.log import Log, look_up
-from pyaclnn.health.report.text import emit, numbered, open_console
+from pyaclnn.health.report.text import emit, open_console, part
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterator, Sequence
 
-    from rich.console import Console, RenderableType
+    from rich.console import Console
 
     from pyaclnn.health.explain.entry import Entry
 
@@ -39,24 +37,7 @@ def show_entries(entries: Sequence[Entry], console: Console) -> None:
         entries: The explanations, the innermost cause first.
         console: The console.
     """
-    parts: list[RenderableType] = []
-    for number, entry in enumerate(entries):
-        parts += [Text()] if parts else []
-        parts += [Text("Beside it, mostly as a consequence:\n", style="dim")] if number == 1 else []
-        parts.append(Text(entry.heading, style="bold"))
-        parts.append(Padding(Group(*_lines(entry)), (0, 0, 0, 2)))
-    emit(parts, console)
-
-
-def _lines(entry: Entry) -> list[RenderableType]:
-    lines: list[RenderableType] = [Text(f"In its own words: {words}") for words in entry.words]
-    lines.append(Text(entry.meaning))
-    if entry.causes:
-        lines += [Text("Likely causes:", style="bold"), *numbered(entry.causes)]
-    if entry.next_step:
-        lines.append(Text.assemble(("Next: ", "bold"), (entry.next_step, "cyan")))
-    lines += [Text(note, style="dim") for note in entry.notes]
-    return lines
+    emit(part("entries", entries), console)
 
 
 def run(options: argparse.Namespace) -> int:

@@ -4,20 +4,29 @@
 from __future__ import annotations
 
 import functools
+import re
 from base64 import b64encode
 from hashlib import sha256
 from importlib import resources
 from typing import TYPE_CHECKING, Final
 
-from rich.markup import escape
+from rich.text import Text
 
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-__all__ = ["DASH", "draw", "environment"]
+__all__ = ["DASH", "MARKS", "draw", "environment", "styled"]
 
 DASH: Final = "\u2013"
 _MOMENT: Final = 5e-5
+MARKS: Final = {"~": "\x01", "=": "\x02"}
+"""Marks at the beginnings of lines of ``report.txt``, and what stands for them."""
+_MARK: Final = re.compile("(?m)^[~=]")
+_SPECIAL: Final = "\\[~="
+"""Characters with a meaning in Rich's markup or in the template; values have others meanwhile."""
+_STAND_INS: Final = "\x03\x04\x05\x06"
+_HIDDEN: Final = str.maketrans(_SPECIAL, _STAND_INS, f"{_STAND_INS}\x01\x02")
+_SHOWN: Final = str.maketrans(_STAND_INS, _SPECIAL)
 
 
 @functools.cache
@@ -48,10 +57,21 @@ def environment(*, markup: bool = False) -> Environment:
 
 
 def _in_markup(value: object) -> object:
-    """Escape a text for Rich; the result of a macro is markup already."""
     from jinja2.filters import do_mark_safe  # noqa: PLC0415  # as above
 
-    return value if hasattr(value, "__html__") else do_mark_safe(escape(str(value)))
+    is_macro = hasattr(value, "__html__")
+    return value if is_macro else do_mark_safe(str(value).expandtabs().translate(_HIDDEN))
+
+
+def styled(text: str) -> Text:
+    """Return a text of ``report.txt`` with its styles, and `MARKS` at its lines.
+
+    Args:
+        text: The rendered template.
+    """
+    found = Text.from_markup(_MARK.sub(lambda mark: MARKS[mark[0]], text), emoji=False)
+    found.plain = found.plain.translate(_SHOWN)
+    return found
 
 
 def draw(chart: str, *args: object, **options: object) -> str:

@@ -4,22 +4,26 @@
 from __future__ import annotations
 
 import io
+import itertools
+import math
 import os
 from enum import IntEnum
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from rich.console import Console, Group
 from rich.padding import Padding
 from rich.panel import Panel
+from rich.rule import Rule
+from rich.table import Table
 from rich.text import Text
 
 from pyaclnn.health.report.codec import cleaned
+from pyaclnn.health.report.figures import figures_by_device
 from pyaclnn.health.report.fleet import fleet_of, fleet_verdict, only
 from pyaclnn.health.report.hosts import listed
 from pyaclnn.health.report.record import Status, check_of, host_name
 from pyaclnn.health.report.sections import worst_first
-from pyaclnn.health.report.tables import figures_table, grid, numbers_table, section
-from pyaclnn.health.report.template import environment
+from pyaclnn.health.report.template import MARKS, environment, styled
 from pyaclnn.health.report.verdict import (
     BROKEN,
     GOOD,
@@ -39,9 +43,9 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from pyaclnn.health.report.fleet import Fleet, Group as Failures
-    from pyaclnn.health.report.record import CheckResult, Report
+    from pyaclnn.health.report.record import CheckResult, Number, Report
 
-__all__ = ["COLOURS", "SIGNS", "Detail", "as_text", "emit", "numbered", "open_console", "show"]
+__all__ = ["COLOURS", "SIGNS", "Detail", "as_text", "emit", "open_console", "part", "show"]
 
 SIGNS: Final = {
     Status.PASS: "✓",
@@ -158,50 +162,79 @@ def _parts(given: Sequence[Report] | Fleet) -> Iterable[RenderableType]:
 
 
 def _machine(report: Report) -> Iterable[RenderableType]:
-    headline = [*([_banner()] if report.simulated else []), *_part("headline", verdict(report))]
+    headline = [*([_banner()] if report.simulated else []), *part("headline", verdict(report))]
     yield from headline
-    yield from _part("facts", report)
+    yield from part("facts", report)
     for result in problems(report.results):
-        yield from _part("problem", result, None)
-    yield from _part("tree", report.results)
-    yield from numbers_table(report.results)
-    yield from figures_table(report)
+        yield from part("problem", result, None)
+    yield from part("tree", report.results)
+    rows: dict[tuple[str, str], list[Number]] = {}
+    for number in (number for result in report.results for number in result.numbers):
+        rows.setdefault((number.operator, number.dtype), []).append(number)
+    yield from part("numbers", rows) if rows else []
+    figures = figures_by_device(report)
+    devices = list(dict.fromkeys(device for row in figures.values() for device in row))
+    yield from part("figures", figures, devices, report.simulated) if figures else []
     yield Text()
     yield from headline
 
 
 def _fleet(fleet: Fleet) -> Iterable[RenderableType]:
-    headline = [*_part("headline", fleet_verdict(fleet))]
+    headline = [*part("headline", fleet_verdict(fleet))]
     yield from [_banner()] if fleet.simulated else []
     yield from headline
-    yield _table(fleet)
-    yield from _part("outliers", fleet.outliers, _MOST_OUTLIERS) if fleet.outliers else []
+    yield from _table(fleet)
+    yield from part("outliers", fleet.outliers, _MOST_OUTLIERS) if fleet.outliers else []
     for group in fleet.groups:
-        yield from _part("problem", group.results[0], _places(group, fleet))
+        yield from part("problem", group.results[0], _places(group, fleet))
     yield Text()
     yield from headline
 
 
-def _part(name: str, *given: object) -> Iterator[RenderableType]:
-    """Yield the lines of a part of the report, by a macro of ``report.txt``."""
+def part(name: str, *given: object, cut: bool = False) -> Iterator[RenderableType]:
+    """Yield the lines and tables of a part of a report.
+
+    Args:
+        name: The macro of ``report.txt``.
+        given: Its arguments.
+        cut: Whether cells of tables stay on one line.
+    """
     names = {
         **{function.__name__: function for function in _FUNCTIONS},
         "signs": SIGNS,
         "colours": COLOURS,
         "most_lines": _MOST_LINES,
+        "infinity": math.inf,
         "tones": {GOOD: "bold green", BROKEN: "bold red"},
     }
     module: Any = environment(markup=True).get_template("report.txt", globals=names).module
-    written = Text.from_markup(getattr(module, name)(*given), emoji=False)
-    for line in written.split("\n"):
-        mark = line.plain[:1] if line.plain[:1] in {"~", "="} else ""
-        plain = line.plain[len(mark) :]
-        indent = len(plain) - len(plain.lstrip(" "))
-        text = line[len(mark) + indent :] if plain.strip() else Text()
-        if mark == "~":
-            text.no_wrap, text.overflow = True, "ellipsis"
-        folded = Padding(text, (0, 0, 0, indent)) if indent else text
-        yield section(text) if mark == "=" else folded
+    written = styled(getattr(module, name)(*given))
+    for is_table, group in itertools.groupby(written.split("\n"), lambda line: "\t" in line.plain):
+        lines = list(group)
+        yield from [_grid(lines, cut=cut)] if is_table else map(_line, lines)
+
+
+def _line(line: Text) -> RenderableType:
+    mark = line.plain[:1] if line.plain[:1] in MARKS.values() else ""
+    plain = line.plain[len(mark) :]
+    indent = len(plain) - len(plain.lstrip(" "))
+    text = line[len(mark) + indent :] if plain.strip() else Text()
+    if mark == MARKS["~"]:
+        text.no_wrap, text.overflow = True, "ellipsis"
+    if mark == MARKS["="]:
+        return Rule(text, align="left", style="dim", characters="─")
+    return Padding(text, (0, 0, 0, indent)) if indent else text
+
+
+def _grid(lines: Sequence[Text], *, cut: bool) -> RenderableType:
+    """Return a table of lines with tabs, the first of which has the headings."""
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    for heading in lines[0].plain.split("\t"):
+        justify: Literal["left", "right"] = "right" if heading.startswith(">") else "left"
+        table.add_column(heading.strip(">!."), justify=justify, no_wrap=cut or "!" in heading)
+    for line in lines[1:]:
+        table.add_row(*line.split("\t", allow_blank=True))
+    return table
 
 
 def is_idle(results: Sequence[CheckResult]) -> bool:
@@ -209,7 +242,16 @@ def is_idle(results: Sequence[CheckResult]) -> bool:
     return len(results) > 1 and not set(tally(results)) - {Status.SKIP, Status.NOT_RUN}
 
 
-_FUNCTIONS: Final = (about, by_category, host_name, in_order, tally, wrong_outputs, is_idle)
+_FUNCTIONS: Final = (
+    about,
+    by_category,
+    host_name,
+    in_order,
+    tally,
+    verdict,
+    wrong_outputs,
+    is_idle,
+)
 """Functions that the template calls."""
 
 
@@ -218,28 +260,16 @@ def _places(group: Failures, fleet: Fleet) -> str:
     return f"{len(group.hosts)} of {len(fleet.reports)} machines{where}: {listed(group.hosts)}"
 
 
-def _table(fleet: Fleet, *, brief: bool = False, cut: bool = False) -> RenderableType:
-    """Return a table of machines, the worst first; of many those on which all is well counted."""
-    table = grid("machine", "examined", "verdict", "exit", no_wrap=cut)
+def _table(fleet: Fleet, *, brief: bool = False, cut: bool = False) -> Iterator[RenderableType]:
+    """Yield a table of machines, the worst first; of many those on which all is well counted."""
     names, reports = fleet.names, fleet.reports
     places = [place for section in worst_first(fleet) for place in section.machines]
     wrong = [place for place in places if reports[place].exit_status]
     few = len(places) <= _MOST_MACHINES
     shown = places if few else wrong[: _MOST_BRIEF_MACHINES if brief else _MOST_MACHINES]
-    for place in shown:
-        report = reports[place]
-        table.add_row(
-            Text(names[place], style="bold"),
-            Text(about(report)),
-            Text(verdict(report).headline),
-            str(report.exit_status),
-        )
-    fine = 0 if few else len(places) - len(wrong)
-    more = 0 if few else len(wrong) - len(shown)
-    rest = [f"and {more} machines more that are not in order; --html lists them"] if more else []
-    rest += [f"and {fine} machines on which all is well"] if fine else []
-    lines = (Text(line, style="dim") for line in rest)
-    return Padding(Group(table, *lines), (1, 0, 0, 0))
+    rows = [(names[place], reports[place]) for place in shown]
+    more, fine = (0, 0) if few else (len(wrong) - len(shown), len(places) - len(wrong))
+    return part("machines", rows, more, fine, cut=cut)
 
 
 def _brief(
@@ -250,20 +280,20 @@ def _brief(
     wrong: list[tuple[CheckResult, str | None]]
     if one is None:
         fleet = fleet_of(given)
-        found, rest = fleet_verdict(fleet), [_table(fleet, brief=True, cut=cut)]
+        found, rest = fleet_verdict(fleet), [*_table(fleet, brief=True, cut=cut)]
         wrong = [(group.results[0], _places(group, fleet)) for group in fleet.groups]
     else:
         report = cleaned(one)
-        found, rest = verdict(report), [*_part("facts", report)]
+        found, rest = verdict(report), [*part("facts", report)]
         wrong = [(result, None) for result in _distinct(report.results)]
         if report.simulated:
             yield Text("SIMULATED NPU - not a chip", style="bold yellow")
-    yield from _part("headline", found, cut)
+    yield from part("headline", found, cut)
     if detail is Detail.QUIET or (found.tone == NOTHING and one is not None):
         return
     yield from rest
     for result, places in wrong[:_MOST_BRIEF]:
-        yield from _part("in_short", result, places, cut)
+        yield from part("in_short", result, places, cut)
     more = len(wrong) - _MOST_BRIEF
     others = f"{more} more problem{'s' * (more > 1)}; " if more > 0 else ""
     yield Text(f"{others}-v tells everything", style="dim")
@@ -280,13 +310,3 @@ def _distinct(results: Iterable[CheckResult]) -> list[CheckResult]:
 def _banner() -> RenderableType:
     words = "SIMULATED NPU - not a chip: nothing here says anything about this machine"
     return Panel(Text(words, justify="center"), style="bold yellow", padding=(0, 1))
-
-
-def numbered(causes: Iterable[str]) -> Iterator[RenderableType]:
-    """Yield a line for each of several causes.
-
-    Args:
-        causes: The causes, the likeliest first.
-    """
-    for number, cause in enumerate(causes, 1):
-        yield Padding(Text(f"{number}. {cause}"), (0, 0, 0, 2))

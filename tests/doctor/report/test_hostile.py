@@ -20,9 +20,10 @@ from rich.console import Console
 from pyaclnn.health.report.bundle import as_bundle
 from pyaclnn.health.report.fleet import gather, merge, schema
 from pyaclnn.health.report.pages import as_html, as_junit
-from pyaclnn.health.report.record import Report
+from pyaclnn.health.report.record import Evidence, Report, Status
 from pyaclnn.health.report.text import as_text, show
 from tests.doctor import report_samples as samples
+from tests.doctor.report_samples import report, result
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -213,3 +214,16 @@ def test_an_operator_s_name_is_no_markup() -> None:
     number = replace(samples.numbers()[0], operator="[red]x[/]", dtype="[bold]y")
     report = samples.report(samples.result("A-001", numbers=(number,)))
     assert "[red]x[/]  [bold]y" in as_text([report])
+
+
+@pytest.mark.parametrize(
+    "text", ["a\tb\tc", "~/x", "=====", "[bold]x[/]", "x\n~y\n=z", "[/]", "\\[x"]
+)
+def test_what_has_a_meaning_in_the_template_has_none_in_a_text(text: str) -> None:
+    given = report(
+        result("A-001", Status.FAIL, summary=text, evidence=(Evidence("log", "plog", text),)),
+        exit_status=1,
+    )
+    shown = re.sub(r"\s+", " ", as_text([given]))
+    for line in text.splitlines():
+        assert shown.count(re.sub(r"\s+", " ", line)) >= 3  # verdict, problem, evidence

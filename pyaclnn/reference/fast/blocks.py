@@ -14,8 +14,6 @@ import itertools
 import math
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-import numpy as np
-
 from pyaclnn.reference.fast.results import empty
 from pyaclnn.reference.fast.workers import plain_arithmetic, spread
 
@@ -105,11 +103,7 @@ def applied(
     """Apply a definition to each block, and put the results where they belong."""
 
     def work(part: slice) -> Any:
-        # A part with gaps would be read with its neighbours' lines, by every step of arithmetic.
-        blocks = {
-            name: np.ascontiguousarray(select(view, cut.axis, part))
-            for name, view in cut.views.items()
-        }
+        blocks = {name: select(view, cut.axis, part) for name, view in cut.views.items()}
         return definition(**(arguments | blocks))
 
     def store(outputs: list[Any], result: Any, part: slice) -> None:

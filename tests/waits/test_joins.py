@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 BEGIN_JOIN = """
-import ctypes, os, threading
+import ctypes, json, os, threading
 LIBRARIES = pyaclnn.mock.libdir()
 acl = ctypes.CDLL(str(LIBRARIES / "libascendcl.so"), mode=ctypes.RTLD_GLOBAL)
 hccl = ctypes.CDLL(str(LIBRARIES / "libhccl.so"))
@@ -32,6 +32,12 @@ acl.aclInit(None)
 assert acl.aclrtSetDevice(0) == 0
 info, comm, comms = ctypes.create_string_buffer(4108), ctypes.c_void_p(), (ctypes.c_void_p * 2)()
 devices, chosen = (ctypes.c_int32 * 2)(0, 1), (ctypes.c_uint32 * 2)(0, 1)
+def table():
+    devices = [{"device_id": str(rank), "rank_id": str(rank)} for rank in range(2)]
+    path = os.environ["HELD"] + ".json"
+    with open(path, "w") as file:
+        json.dump({"server_count": "1", "server_list": [{"device": devices}]}, file)
+    return path.encode()
 def held(function, *arguments):
     begin = lambda: os.write(os.open(os.environ["HELD"], os.O_WRONLY), b"1")
     threading.Timer(0.3, begin).start()
@@ -48,6 +54,12 @@ assert hccl.HcclGetRootInfo(info) == 0
 held(hccl.HcclCommInitRootInfoConfig, 2, info, 0, None, ctypes.byref(comm))
 """,
     "HcclCommInitAll": "held(hccl.HcclCommInitAll, 2, devices, comms)",
+    "HcclCommInitClusterInfo": """
+held(hccl.HcclCommInitClusterInfo, table(), 0, ctypes.byref(comm))
+""",
+    "HcclCommInitClusterInfoConfig": """
+held(hccl.HcclCommInitClusterInfoConfig, table(), 0, None, ctypes.byref(comm))
+""",
     "HcclCreateSubCommConfig": """
 assert hccl.HcclCommInitAll(2, devices, comms) == 0
 whole = ctypes.c_void_p(comms[0])

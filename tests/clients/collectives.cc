@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Every operation of HCCL on two devices, as its samples make the communicators: all at once or by
- * root info, with a thread for each rank; by a rank table, with a process for each. */
+ * root info or a rank table, with a thread for each rank; by a table, with a process for each. */
 #include <cstdio>
 #include <cstring>
 #include <functional>
@@ -147,7 +147,7 @@ int main(int, char **words)
     CHECK(aclInit(nullptr));
     if (way == "all") {
         CHECK(HcclCommInitAll(RANKS, devices, comms));
-    } else {
+    } else if (way == "root") {
         CHECK(HcclGetRootInfo(&root));
     }
     std::vector<std::thread> threads;
@@ -156,6 +156,9 @@ int main(int, char **words)
         threads.emplace_back([&, rank] {
             results[rank] = Rank(rank, [&](HcclComm *comm) {
                 *comm = comms[rank];
+                if (way == "threads") {
+                    return HcclCommInitClusterInfo(words[2], rank, comm);
+                }
                 return way == "all" ? HCCL_SUCCESS : HcclCommInitRootInfo(RANKS, &root, rank, comm);
             });
         });

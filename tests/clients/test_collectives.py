@@ -53,7 +53,7 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "program"
 
 
-@pytest.mark.parametrize("way", ["all", "root", "table"])
+@pytest.mark.parametrize("way", ["all", "root", "threads", "table"])
 def test_every_operation_is_right_on_every_rank(way: str, program: Path) -> None:
     folder = program.parent
     said = bash(RUN, folder / "cann", program, way, folder / "table.json").splitlines()

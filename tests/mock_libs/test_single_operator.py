@@ -300,16 +300,27 @@ class TestExecution:
         assert status == 999001
         assert "no kernel for the single operator NonMaxSuppressionV7" in npu.message()
 
-    def test_a_compiled_operator_is_executed_and_another_is_not_found(self) -> None:
-        desc, nothing = ffi.new("aclTensorDesc *[1]", [describe((1,))]), NULL
+    @pytest.mark.parametrize(
+        ("compiled", "wanted"), [((2, 3), 0), ((-1, 3), 0), ((-2,), 0), ((2, 4), 100024)]
+    )
+    def test_a_compiled_operator_serves_its_shapes(
+        self, compiled: tuple[int, ...], wanted: int
+    ) -> None:
+        kind = f"Abs{len(compiled)}{sum(compiled)}"  # what was compiled stays so
+        desc = [ffi.new("aclTensorDesc *[1]", [describe(dims)]) for dims in (compiled, (2, 3))]
         buffer = ffi.new("aclDataBuffer *[1]", [DEAD])
-        sides = (1, desc, buffer, 0, nothing, nothing, nothing, nothing)
-        for execute_compiled in (lib.aclopExecute, lib.aclopExecuteV2):
-            assert execute_compiled(b"Floor", *sides) == 100024
-            assert "no operator Floor was compiled" in npu.message()
-        call("aclopCompile", b"Ceil", 1, desc, 0, nothing, nothing, 0, 0, nothing)
-        assert lib.aclopExecute(b"Ceil", *sides) == 100000  # the buffer is none
-        lib.aclDestroyTensorDesc(desc[0])
+        call("aclopCompile", kind.encode(), 1, desc[0], 0, NULL, NULL, 0, 0, NULL)
+        for run in (lib.aclopExecute, lib.aclopExecuteV2):
+            code = run(kind.encode(), 1, desc[1], buffer, 0, NULL, NULL, NULL, NULL)
+            assert code == (wanted or 100000)  # what is compiled has no live buffer then
+            assert ("no operator Abs" in npu.message()) == bool(wanted)
+        for each in desc:
+            lib.aclDestroyTensorDesc(each[0])
+
+    def test_no_operator_is_compiled_of_dead_descriptions(self) -> None:
+        dead = ffi.new("aclTensorDesc *[1]", [ffi.cast("aclTensorDesc *", 0xDEAD)])
+        assert lib.aclopCompile(b"Ceil", 1, dead, 0, NULL, NULL, 0, 0, NULL) == 100000
+        assert lib.aclopCompile(b"Ceil", 1, NULL, 0, NULL, NULL, 0, 0, NULL) == 100000
 
     def test_attributes_that_do_not_fit_stop_nothing(self) -> None:
         status, _ = execute(

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Single operators by their names in graphs: described, then launched as any other operator. */
+#include <fnmatch.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,29 +24,104 @@ struct side {
     void **tensors;
 };
 
-/* An operator type: its name, to which executors and records point and which is never freed, with a
- * prefix that keeps it apart from functions. */
-struct type {
-    struct type *next;
-    bool compiled;
-    char name[];
-};
-
-static struct type *find_type(const char *type)
+/* Names that executors and records point to: one of each operator type, which is never freed. The
+ * prefix keeps them apart from functions. */
+static const char *name_of(const char *type)
 {
-    static struct type *types;
+    static struct name {
+        struct name *next;
+        char text[];
+    } *names;
     static const char PREFIX[] = "ge:";
-    struct type *found = types;
-    while (found != NULL && strcmp(found->name + sizeof PREFIX - 1, type) != 0) {
+    struct name *found = names;
+    while (found != NULL && strcmp(found->text + sizeof PREFIX - 1, type) != 0) {
         found = found->next;
     }
     if (found == NULL && (found = malloc(sizeof *found + sizeof PREFIX + strlen(type))) != NULL) {
-        strcpy(stpcpy(found->name, PREFIX), type);
-        found->compiled = false;
-        found->next = types;
-        types = found;
+        strcpy(stpcpy(found->text, PREFIX), type);
+        found->next = names;
+        names = found;
     }
-    return found;
+    return found == NULL ? NULL : found->text;
+}
+
+/* Compiled operators: type, data types and dimensions, with * for those that are left open. */
+static struct compiled {
+    struct compiled *next;
+    char *pattern;
+} *compiled;
+
+static bool is_compiled(const char *key)
+{
+    const struct compiled *each = compiled;
+    while (each != NULL && fnmatch(each->pattern, key, 0) != 0) {
+        each = each->next;
+    }
+    return each != NULL;
+}
+
+/* Take over a key; false: no memory. */
+static bool remember(char *key)
+{
+    const struct compiled *each = compiled;
+    while (each != NULL && strcmp(each->pattern, key) != 0) {
+        each = each->next;
+    }
+    struct compiled *made = each == NULL ? malloc(sizeof *made) : NULL;
+    if (made == NULL) {
+        free(key);
+        return each != NULL;
+    }
+    *made = (struct compiled){compiled, key};
+    compiled = made;
+    return true;
+}
+
+static aclError print_side(FILE *key, const struct side *side)
+{
+    if (side->count < 0 || (side->count > 0 && side->descs == NULL)) {
+        return mock_fail(ACL_ERROR_INVALID_PARAM, "%d %s without descriptions", side->count,
+                         side->name);
+    }
+    for (int i = 0; i < side->count; i++) {
+        const struct tensor_desc *desc = mock_handle_get(side->descs[i], MOCK_TENSOR_DESC);
+        if (desc == NULL) {
+            mock_violate_handle(side->descs[i], MOCK_TENSOR_DESC, false);
+            return mock_fail(ACL_ERROR_INVALID_PARAM, "%s[%d] has no live description", side->name,
+                             i);
+        }
+        fprintf(key, "|%d", (int)desc->data_type);
+        for (int axis = 0; axis < (int)desc->dims.count; axis++) {
+            const int64_t dim = desc->dims.values[axis];
+            if (dim < 0) {
+                fputs(",*", key);
+            } else {
+                fprintf(key, ",%lld", (long long)dim);
+            }
+        }
+    }
+    return fputc('>', key) == EOF ? mock_fail(ACL_ERROR_BAD_ALLOC, "no host memory") : ACL_SUCCESS;
+}
+
+/* The key of a call, which the caller frees. */
+static aclError make_key(const char *type, const struct side *inputs, const struct side *outputs,
+                         char **text)
+{
+    size_t bytes;
+    *text = NULL;
+    FILE *key = open_memstream(text, &bytes);
+    if (key == NULL) {
+        return mock_fail(ACL_ERROR_BAD_ALLOC, "no host memory for an operator");
+    }
+    fputs(type, key);
+    aclError status = print_side(key, inputs);
+    status = status != ACL_SUCCESS ? status : print_side(key, outputs);
+    fclose(key);
+    if (status != ACL_SUCCESS) {
+        free(*text);
+        *text = NULL;
+    }
+    return status;
 }
 
 static void set_strides(struct tensor *tensor)
@@ -241,26 +317,33 @@ static aclError run(const char *name, struct side *inputs, struct side *outputs,
     return status != ACL_SUCCESS ? status : mock_phase2(name, NULL, 0, executor, stream);
 }
 
-/* Launch an operator, which is compiled before or by this call. A compiled one serves every shape. */
-static aclError execute(const char *name, bool compile, struct side inputs, struct side outputs,
+static aclError execute(const char *type, bool compile, struct side inputs, struct side outputs,
                         const aclopAttr *attributes, aclrtStream stream)
 {
+    char *key = NULL;
     mock_enter();
-    struct type *type = find_type(name);
-    const bool ready = type != NULL && (type->compiled |= compile);
+    const char *name = name_of(type);
+    aclError status = name == NULL ? mock_fail(ACL_ERROR_BAD_ALLOC, "no host memory for a name")
+                                   : make_key(type, &inputs, &outputs, &key);
+    if (status == ACL_SUCCESS && !compile && !is_compiled(key)) {
+        status = mock_fail(ACL_ERROR_OP_NOT_FOUND,
+                           "no operator %s was compiled for these data types and dimensions; call "
+                           "aclopCompile with the same, or aclopCompileAndExecute",
+                           type);
+    }
     mock_leave();
-    if (type == NULL) {
-        return mock_fail(ACL_ERROR_BAD_ALLOC, "no host memory for a name");
+    if (status == ACL_SUCCESS) {
+        status = run(name, &inputs, &outputs, attributes, stream);
+        end_side(&inputs);
+        end_side(&outputs);
     }
-    if (!ready) {
-        return mock_fail(ACL_ERROR_OP_NOT_FOUND,
-                         "no operator %s was compiled; call aclopCompile, or "
-                         "aclopCompileAndExecute, which does both",
-                         name);
+    if (status == ACL_SUCCESS && compile) {
+        mock_enter();
+        remember(key);
+        mock_leave();
+        return ACL_SUCCESS;
     }
-    const aclError status = run(type->name, &inputs, &outputs, attributes, stream);
-    end_side(&inputs);
-    end_side(&outputs);
+    free(key);
     return status;
 }
 
@@ -283,21 +366,20 @@ aclError aclopCompile(const char *opType, int numInputs, const aclTensorDesc *co
                       const aclopAttr *attr, aclopEngineType engineType,
                       aclopCompileType compileFlag, const char *opPath)
 {
-    (void)numInputs;
-    (void)inputDesc;
-    (void)numOutputs;
-    (void)outputDesc;
     (void)attr;
     (void)engineType;
     (void)compileFlag;
     (void)opPath;
+    const struct side inputs = {"inputDesc", numInputs, inputDesc, NULL, NULL};
+    const struct side outputs = {"outputDesc", numOutputs, outputDesc, NULL, NULL};
+    char *key;
     mock_enter();
-    struct type *type = find_type(opType);
-    if (type != NULL) {
-        type->compiled = true;
+    aclError status = make_key(opType, &inputs, &outputs, &key);
+    if (status == ACL_SUCCESS && !remember(key)) {
+        status = mock_fail(ACL_ERROR_BAD_ALLOC, "no host memory for an operator");
     }
     mock_leave();
-    return type != NULL ? ACL_SUCCESS : mock_fail(ACL_ERROR_BAD_ALLOC, "no host memory for a name");
+    return status;
 }
 
 aclError aclopCompileAndExecute(const char *opType, int numInputs,

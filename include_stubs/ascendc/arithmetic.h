@@ -244,11 +244,16 @@ LocalTensor<T> &LocalTensor<T>::operator=(const E &pending)
                            const emulation::Scalar<T> &scalarValue),                               \
                           (), src, ASCENDC_LIBRARY_SCALED(__VA_ARGS__))
 
-/* The scalar stands behind the temporary memory in some, and behind the count in others. */
+/* Without temporary memory, the scalar stands behind the count, and before it in a clamp. */
 #define ASCENDC_LIBRARY_SCALAR(Name, ...)                                                          \
-    ASCENDC_LIBRARY_FORM(Name, (const LocalTensor<T> &dst, const LocalTensor<T> &src),             \
-                         (, uint32_t calCount, const emulation::Scalar<T> scalarValue), calCount,  \
-                         ASCENDC_LIBRARY_SCALED(__VA_ARGS__))                                      \
+    ASCENDC_LIBRARY_SCALAR_FORMS(                                                                  \
+        Name, (, uint32_t calCount, const emulation::Scalar<T> scalarValue), __VA_ARGS__)
+#define ASCENDC_LIBRARY_CLAMP(Name, ...)                                                           \
+    ASCENDC_LIBRARY_SCALAR_FORMS(                                                                  \
+        Name, (, const emulation::Scalar<T> scalarValue, uint32_t calCount), __VA_ARGS__)
+#define ASCENDC_LIBRARY_SCALAR_FORMS(Name, tail, ...)                                              \
+    ASCENDC_LIBRARY_FORM(Name, (const LocalTensor<T> &dst, const LocalTensor<T> &src), tail,       \
+                         calCount, ASCENDC_LIBRARY_SCALED(__VA_ARGS__))                            \
     ASCENDC_LIBRARY_FORM(Name, (const LocalTensor<T> &dst, const LocalTensor<T> &src),             \
                          (, const LocalTensor<uint8_t> &sharedTmpBuffer,                           \
                           const emulation::Scalar<T> scalarValue, uint32_t calCount),              \

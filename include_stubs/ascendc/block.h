@@ -27,10 +27,12 @@ namespace emulation {
 inline void DeclareKernel(KernelMetaType type)
 {
     Core &core = Core::Current();
+    core.declared = true;
     if (type == KERNEL_TYPE_MIX_AIC_1_1 || type == KERNEL_TYPE_MIX_AIC_1_2) {
         core.Mix(type == KERNEL_TYPE_MIX_AIC_1_1 ? 1 : 2);
-    } else if (type == KERNEL_TYPE_AIC_ONLY || type == KERNEL_TYPE_MIX_AIC_1_0) {
-        core.cube = true;
+    } else if (!core.cube && (type == KERNEL_TYPE_AIC_ONLY || type == KERNEL_TYPE_MIX_AIC_1_0)) {
+        core.cube = true; /* it was started as a vector core */
+        core.launch.vectors--;
     }
 }
 
@@ -38,30 +40,43 @@ inline void DeclareKernel(KernelMetaType type)
 inline bool OnCube()
 {
     Core &core = Core::Current();
-    if (core.mixed == 0 && !core.cube) {
+    if (core.mixed == 0 && !core.cube && !core.declared) {
         core.Mix(1);
     }
     return core.cube;
 }
 
-inline void SynchroniseAll(const Call &call, uint32_t cores)
+/*
+ * The cores of a kind. A block adds its own before it comes to any wait, so the number is final
+ * when all of them have come.
+ */
+inline uint32_t CoresOf(const Launch &launch, bool cube)
 {
-    Launch &launch = Core::Current().launch;
-    const uint32_t round = launch.arrived / cores;
-    launch.arrived++;
-    if (!Core::Current().WaitUntil([&launch, cores, round] {
-            return launch.arrived / cores > round;
-        })) {
+    return cube ? launch.blocks : launch.vectors;
+}
+
+inline void SynchroniseAll(const Call &call, bool one_kind)
+{
+    Core &core = Core::Current();
+    uint32_t &arrived = core.launch.arrived[one_kind ? core.cube : 2];
+    const auto cores = [&core, one_kind] {
+        const bool other = !one_kind && (core.cube || core.mixed != 0);
+        return CoresOf(core.launch, core.cube) + (other ? CoresOf(core.launch, !core.cube) : 0);
+    };
+    const uint32_t round = arrived++ / cores();
+    if (!core.WaitUntil([&arrived, cores, round] { return arrived / cores() > round; })) {
         call.Fail(rule::Synchronisation,
                   Text("%u of %u cores wait here, and the others have ended; on the chip this "
                        "waits for ever",
-                       launch.arrived % cores, cores));
+                       arrived % cores(), cores()));
     }
 }
 
-inline uint64_t FlagOf(uint32_t group, bool cube, uint16_t number)
+/* A flag that cores of a kind set: of a block, or of all of them in mode 0. */
+inline uint32_t &FlagOf(const Core &core, uint8_t mode, bool cube, uint16_t number)
 {
-    return uint64_t{group} << 32 | uint64_t{cube} << 16 | number;
+    const uint64_t group = mode == 0 ? 0 : core.group;
+    return core.launch.flags[group << 32 | uint64_t{mode} << 24 | uint64_t{cube} << 16 | number];
 }
 
 }  // namespace emulation
@@ -72,13 +87,10 @@ inline int64_t GetSubBlockIdx() { return emulation::Core::Current().part; }
 inline int64_t GetSubBlockNum() { return std::max(1U, emulation::Core::Current().mixed); }
 inline int64_t GetTaskRation() { return GetSubBlockNum(); }
 
-/* Waits for the vector cores of all blocks, or for all cores. */
+/* Waits for the cores of its kind of all blocks, or for all cores. */
 template <bool isAIVOnly = true> void SyncAll(emulation::Site site = emulation::Site::Here())
 {
-    const emulation::Launch &launch = emulation::Core::Current().launch;
-    const uint32_t cubes = emulation::Core::Current().mixed != 0 ? launch.blocks : 0;
-    emulation::SynchroniseAll(emulation::Call("SyncAll", site),
-                              launch.vectors + (isAIVOnly ? 0 : cubes));
+    emulation::SynchroniseAll(emulation::Call("SyncAll", site), isAIVOnly);
 }
 
 /* The same through memory, which hardware without the event needs. */
@@ -89,11 +101,15 @@ void SyncAll(const GlobalTensor<int32_t> &, const LocalTensor<int32_t> &, int32_
     SyncAll<isAIVOnly>(site);
 }
 
-/* mode 2: between the cube core of a block and its vector cores; else as SyncAll. */
+/*
+ * A flag is set for a core when all have set it: mode 0: the cores of its kind, of all blocks;
+ * mode 1: the vector cores of its block; mode 2: the cores of the other kind of its block.
+ */
 template <uint8_t mode, pipe_t pipe> void CrossCoreSetFlag(uint16_t flagId)
 {
-    emulation::Core &core = emulation::Core::Current();
-    core.launch.flags[emulation::FlagOf(core.group, mode == 2 ? core.cube : !core.cube, flagId)]++;
+    static_assert(mode <= 2, "the mode is 0, 1 or 2");
+    const emulation::Core &core = emulation::Core::Current();
+    emulation::FlagOf(core, mode, core.cube, flagId)++;
 }
 
 template <uint8_t mode = 0, pipe_t pipe = PIPE_S>
@@ -101,14 +117,21 @@ void CrossCoreWaitFlag(uint16_t flagId, emulation::Site site = emulation::Site::
 {
     const emulation::Call call("CrossCoreWaitFlag", site);
     emulation::Core &core = emulation::Core::Current();
-    uint32_t &flags = core.launch.flags[emulation::FlagOf(core.group, !core.cube, flagId)];
-    const uint32_t needed = core.cube ? std::max(1U, core.mixed) : 1;
     uint32_t &seen = core.waited[flagId];
-    /* Each vector core sees every flag of the cube core; the cube core needs all of theirs. */
-    const auto ready = [&flags, &seen, needed] { return flags >= (seen + 1) * needed; };
+    const auto ready = [&core, &seen, flagId] {
+        const uint32_t vectors = std::max(1U, core.mixed);
+        const auto set = [&core, flagId](uint8_t in_mode, bool cube, uint32_t cores) {
+            return emulation::FlagOf(core, in_mode, cube, flagId) / cores;
+        };
+        return set(0, core.cube, emulation::CoresOf(core.launch, core.cube)) +
+                   set(1, core.cube, core.cube ? 1 : vectors) +
+                   set(2, !core.cube, core.cube ? vectors : 1) > seen;
+    };
     if (!core.WaitUntil(ready)) {
         call.Fail(emulation::rule::Synchronisation,
-                  emulation::Text("flag %d is never set by the other cores of the block", flagId));
+                  emulation::Text("flag %d is never set by the other cores of the block, nor in "
+                                  "mode 0 or 1 by all cores of this kind",
+                                  flagId));
     }
     seen++;
 }

@@ -19,6 +19,14 @@ enum class SELMODE : uint8_t {
 
 /* Blocks of the source, elements of the pattern. */
 struct GatherMaskParams {
+    GatherMaskParams() = default;
+    GatherMaskParams(uint8_t src0BlockStride, uint16_t repeatTimes, uint16_t src0RepeatStride,
+                     uint8_t src1RepeatStride)
+        : src0BlockStride(src0BlockStride), repeatTimes(repeatTimes),
+          src0RepeatStride(src0RepeatStride), src1RepeatStride(src1RepeatStride)
+    {
+    }
+
     uint8_t src0BlockStride = 1;
     uint16_t repeatTimes = 1;
     uint16_t src0RepeatStride = 8;
@@ -26,6 +34,12 @@ struct GatherMaskParams {
 };
 
 struct GatherRepeatParams {
+    GatherRepeatParams() = default;
+    GatherRepeatParams(uint16_t dstBlkStride, uint16_t dstRepStride)
+        : dstBlkStride(dstBlkStride), dstRepStride(dstRepStride)
+    {
+    }
+
     uint16_t dstBlkStride = 1, dstRepStride = 8;
 };
 
@@ -84,15 +98,13 @@ auto SelectedBy(const Call &call, const Walk &walk, const LocalTensor<M> &mask, 
 }
 
 template <typename T>
-T Picked(const Call &call, const Operand<T> &from, const Operand<uint32_t> &offsets,
-         uint64_t byte)
+T Picked(const Operand<T> &from, const Operand<uint32_t> &offsets, uint64_t byte)
 {
     if (byte % sizeof(T) != 0) {
         offsets.Fail(rule::Alignment,
                      Text("offset %llu is no multiple of the element's %zu bytes",
                           static_cast<unsigned long long>(byte), sizeof(T)));
     }
-    static_cast<void>(call);
     return from.Load(byte / sizeof(T));
 }
 
@@ -191,7 +203,7 @@ void Gather(const LocalTensor<T> &dst, const LocalTensor<T> &src,
     const emulation::Walker<T> to(call, "dst", dst), from(call, "src", src);
     const emulation::Walker<uint32_t> offsets(call, "srcOffset", srcOffset);
     for (uint32_t i = 0; i < count; i++) {
-        to.operand.Store(i, emulation::Picked(call, from.operand, offsets.operand,
+        to.operand.Store(i, emulation::Picked(from.operand, offsets.operand,
                                               uint64_t{srcBaseAddr} + offsets.operand.Load(i)));
     }
 }
@@ -210,7 +222,7 @@ void Gather(const LocalTensor<T> &dst, const LocalTensor<T> &src,
         const uint64_t byte =
             uint64_t{srcBaseAddr} + offsets.operand.Load(repeat * walk.width + timeline);
         to.operand.Store(to.At(repeat, timeline),
-                         emulation::Picked(call, from.operand, offsets.operand, byte));
+                         emulation::Picked(from.operand, offsets.operand, byte));
     });
 }
 
@@ -229,7 +241,7 @@ void Gatherb(const LocalTensor<T> &dst, const LocalTensor<T> &src0,
     for (uint64_t i = 0; i < uint64_t{repeatTimes} * 8 * in_block; i++) {
         const uint64_t byte = offsets.operand.Load(i / in_block) + i % in_block * sizeof(T);
         to.operand.Store(to.At(i / (8 * in_block), i % (8 * in_block)),
-                         emulation::Picked(call, from.operand, offsets.operand, byte));
+                         emulation::Picked(from.operand, offsets.operand, byte));
     }
 }
 

@@ -46,27 +46,29 @@ inline float RoundInteger(float value, RoundMode mode)
     }
 }
 
-/* A float in 16 bits in a direction: from the nearest to its neighbour where that is wrong. */
-template <typename N> N RoundNarrow(float value, RoundMode mode)
+/* A number in fewer bits in a direction: from the nearest to its neighbour where that is wrong. */
+template <typename N, typename V> N RoundNarrow(V value, RoundMode mode)
 {
-    const N nearest(value);
-    const float back = nearest;
+    using Bits = std::conditional_t<sizeof(N) == 2, uint16_t, uint32_t>;
+    const auto nearest = static_cast<N>(value);
+    const V back = static_cast<float>(nearest);
     if (mode == RoundMode::CAST_NONE || mode == RoundMode::CAST_RINT || back == value ||
         value != value) {
         return nearest;
     }
-    const auto outward = N::FromBits(static_cast<uint16_t>(nearest.bits + 1));
-    const auto inward = N::FromBits(static_cast<uint16_t>(nearest.bits - 1));
+    const auto bits = BitCast<Bits>(nearest);
+    const auto outward = BitCast<N>(static_cast<Bits>(bits + 1));
+    const auto inward = BitCast<N>(static_cast<Bits>(bits - 1));
     const bool larger = std::fabs(back) > std::fabs(value);
     const N away = larger ? nearest : outward, towards = larger ? inward : nearest;
     switch (mode) {
     case RoundMode::CAST_FLOOR: return value < 0 ? away : towards;
     case RoundMode::CAST_CEIL: return value < 0 ? towards : away;
     case RoundMode::CAST_TRUNC: return towards;
-    case RoundMode::CAST_ODD: return (away.bits & 1U) != 0 ? away : towards;
+    case RoundMode::CAST_ODD: return (BitCast<Bits>(away) & 1U) != 0 ? away : towards;
     default: { /* CAST_ROUND */
-        const float gap = std::fabs(float(away) - float(towards));
-        return std::fabs(value - float(towards)) * 2 >= gap ? away : towards;
+        const V low = static_cast<float>(towards), gap = static_cast<float>(away) - low;
+        return std::fabs(value - low) * 2 >= std::fabs(gap) ? away : towards;
     }
     }
 }
@@ -87,23 +89,36 @@ template <typename D, typename S> D Converted(S value, RoundMode mode)
         }
         const auto low = static_cast<double>(std::numeric_limits<D>::min());
         const auto high = static_cast<double>(std::numeric_limits<D>::max());
-        const double bounded = std::fmin(std::fmax(static_cast<double>(rounded), low), high);
-        return static_cast<D>(bounded);
+        /* The maximum of 64 bits is no double: high is the number behind it. */
+        return rounded >= high ? std::numeric_limits<D>::max()
+                               : static_cast<D>(std::fmax(static_cast<double>(rounded), low));
+    } else if constexpr (std::is_same_v<S, D>) {
+        return RoundInteger(value, mode);
+    } else if constexpr (std::is_integral_v<S>) {
+        return RoundNarrow<D>(static_cast<long double>(value), mode); /* holds 64 bits */
     } else {
-        return static_cast<D>(value);
+        return wide;
     }
 }
 
-/* What widens loses nothing and knows CAST_NONE only; what becomes an integer needs a direction. */
+/*
+ * What widens loses nothing and knows CAST_NONE only; what becomes an integer, or a float without a
+ * fraction, needs a direction.
+ */
 template <typename D, typename S> void RequireCast(const Call &call, RoundMode mode)
 {
     constexpr bool integers = std::is_integral_v<S> && std::is_integral_v<D>;
     constexpr bool exact = (sizeof(S) == 2 && std::is_same_v<D, float>) ||
                            (integers && sizeof(S) < sizeof(D));
-    constexpr bool to_integer = !std::is_integral_v<S> && std::is_integral_v<D>;
+    constexpr bool to_integer =
+        !std::is_integral_v<S> && (std::is_integral_v<D> || std::is_same_v<S, D>);
     if constexpr (std::is_same_v<S, D> && !std::is_same_v<S, float>) {
         call.Fail(rule::Dtype,
                   Text("there is no Cast from %s to %s", TypeName<S>(), TypeName<D>()));
+    }
+    if (std::is_same_v<S, int32_t> && std::is_same_v<D, half> && !Core::Current().deq_scale) {
+        call.Fail(rule::Dtype, "int32_t to half multiplies by a scale that nothing has set: call "
+                               "SetDeqScale(half(1.0)) or another one before it");
     }
     if (exact && mode != RoundMode::CAST_NONE) {
         call.Fail(rule::Dtype, Text("%s to %s is exact: the round mode must be CAST_NONE",
@@ -123,8 +138,14 @@ void CastOver(const Call &call, const Walk &walk, const LocalTensor<D> &dst,
               const LocalTensor<S> &src, RoundMode mode, const UnaryRepeatParams &p)
 {
     RequireCast<D, S>(call, mode);
-    Apply(walk, [mode](S value) { return Converted<D, S>(value, mode); },
-          Walker<D>(call, "dst", dst, p.dstBlkStride, p.dstRepStride),
+    const auto convert = [mode](S value) {
+        if constexpr (std::is_same_v<S, int32_t> && std::is_same_v<D, half>) {
+            return Converted<D>(static_cast<float>(value) * *Core::Current().deq_scale, mode);
+        } else {
+            return Converted<D>(value, mode);
+        }
+    };
+    Apply(walk, convert, Walker<D>(call, "dst", dst, p.dstBlkStride, p.dstRepStride),
           Walker<S>(call, "src", src, p.srcBlkStride, p.srcRepStride));
 }
 
@@ -136,6 +157,9 @@ template <typename T, typename F> void Fill(const Walk &walk, const Walker<T> &d
 }
 
 }  // namespace emulation
+
+/* By which Cast multiplies from int32_t to half. */
+inline void SetDeqScale(half scale) { emulation::Core::Current().deq_scale = scale; }
 
 template <typename D, typename S, auto... flags>
 void Cast(const LocalTensor<D> &dst, const LocalTensor<S> &src, const RoundMode &roundMode,

@@ -41,6 +41,13 @@ struct DataCopyExtParams {
 };
 
 struct DataCopyPadParams {
+    DataCopyPadParams() = default;
+    DataCopyPadParams(bool isPad, uint8_t leftPadding, uint8_t rightPadding, uint64_t paddingValue)
+        : isPad(isPad), leftPadding(leftPadding), rightPadding(rightPadding),
+          paddingValue(paddingValue)
+    {
+    }
+
     bool isPad = false;
     uint8_t leftPadding = 0;
     uint8_t rightPadding = 0;
@@ -48,6 +55,13 @@ struct DataCopyPadParams {
 };
 
 template <typename T> struct DataCopyPadExtParams {
+    DataCopyPadExtParams() = default;
+    DataCopyPadExtParams(bool isPad, uint8_t leftPadding, uint8_t rightPadding, T paddingValue)
+        : isPad(isPad), leftPadding(leftPadding), rightPadding(rightPadding),
+          paddingValue(paddingValue)
+    {
+    }
+
     bool isPad = false;
     uint8_t leftPadding = 0;
     uint8_t rightPadding = 0;
@@ -183,32 +197,31 @@ ASCENDC_COPY(LocalTensor, LocalTensor)
 namespace emulation {
 
 /* Rows of any number of bytes; each begins on a 32-byte boundary of the core's memory. */
-template <typename T, typename Params>
+template <typename T, typename Params, typename Pad>
 void PadIn(const Call &call, const LocalTensor<T> &dst, const GlobalTensor<T> &src,
-           const Params &params, uint64_t left, uint64_t right, T value)
+           const Params &params, const Pad &padding, T value)
 {
     Operand<T> target(call, "dst", dst, PIPE_MTE2);
     target.Aligned();
-    const uint64_t length = params.blockLen, pads = (left + right) * sizeof(T);
-    if (pads > BlockBytes) {
-        call.Fail(rule::Alignment, Text("%llu bytes of padding were asked for; 32 is the most",
-                                        static_cast<unsigned long long>(pads)));
+    const uint64_t left = padding.leftPadding * sizeof(T), right = padding.rightPadding * sizeof(T);
+    const uint64_t length = params.blockLen, pads = left + right;
+    if (left > BlockBytes || right > BlockBytes) {
+        call.Fail(rule::Alignment,
+                  Text("%llu bytes of padding were asked for; 32 is the most on one side",
+                       static_cast<unsigned long long>(std::max(left, right))));
     }
     const uint64_t row = (length + pads + BlockBytes - 1) / BlockBytes * BlockBytes +
                          uint64_t{params.dstStride} * BlockBytes;
     for (uint64_t i = 0; i < params.blockCount; i++) {
         const uint8_t *from = src.Read(call, "src", i * (length + params.srcStride), length);
-        /* The whole block is written; what fills it up has no particular value. */
+        /* The whole block is written; what fills it up, or pads without isPad, has any value. */
         const uint64_t whole = AlignUp(length + pads, uint64_t{BlockBytes});
         uint8_t *to = target.Write(i * row, whole);
-        std::memset(to + length + pads, 0x7F, whole - length - pads);
-        for (uint64_t pad = 0; pad < left; pad++) {
-            std::memcpy(to + pad * sizeof(T), &value, sizeof(T));
+        std::memset(to, 0x7F, whole);
+        for (uint64_t pad = 0; padding.isPad && pad < pads; pad += sizeof(T)) {
+            std::memcpy(to + pad + (pad < left ? 0 : length), &value, sizeof(T));
         }
-        std::memcpy(to + left * sizeof(T), from, length);
-        for (uint64_t pad = 0; pad < right; pad++) {
-            std::memcpy(to + (left + pad) * sizeof(T) + length, &value, sizeof(T));
-        }
+        std::memcpy(to + left, from, length);
     }
 }
 
@@ -233,9 +246,8 @@ void DataCopyPad(const LocalTensor<T> &dst, const GlobalTensor<T> &src,
                  const DataCopyExtParams &params, const DataCopyPadExtParams<T> &pad,
                  emulation::Site site = emulation::Site::Here())
 {
-    const emulation::Call call("DataCopyPad", site);
-    emulation::PadIn(call, dst, src, params, pad.isPad ? pad.leftPadding : 0,
-                     pad.isPad ? pad.rightPadding : 0, pad.paddingValue);
+    emulation::PadIn(emulation::Call("DataCopyPad", site), dst, src, params, pad,
+                     pad.paddingValue);
 }
 
 template <typename T>
@@ -243,11 +255,9 @@ void DataCopyPad(const LocalTensor<T> &dst, const GlobalTensor<T> &src,
                  const DataCopyParams &params, const DataCopyPadParams &pad,
                  emulation::Site site = emulation::Site::Here())
 {
-    const emulation::Call call("DataCopyPad", site);
     T value;
     std::memcpy(&value, &pad.paddingValue, sizeof(T));
-    emulation::PadIn(call, dst, src, params, pad.isPad ? pad.leftPadding : 0,
-                     pad.isPad ? pad.rightPadding : 0, value);
+    emulation::PadIn(emulation::Call("DataCopyPad", site), dst, src, params, pad, value);
 }
 
 template <typename T>

@@ -10,6 +10,7 @@
 #include <deque>
 #include <functional>
 #include <map>
+#include <optional>
 #include <vector>
 
 #include "ascendc/fault.h"
@@ -124,8 +125,8 @@ struct Launch {
     const uint32_t blocks;
     std::function<void(uint32_t group, uint32_t part, bool cube)> start;
     uint32_t vectors;    /* vector cores */
-    uint32_t arrived;    /* cores that wait in SyncAll */
-    std::map<uint64_t, uint32_t> flags; /* set and not yet waited for */
+    uint32_t arrived[3]; /* cores that came to SyncAll: vector cores, cube cores, of both kinds */
+    std::map<uint64_t, uint32_t> flags; /* how often each was set */
     Turns turns;
 };
 
@@ -219,6 +220,7 @@ class Core {
     uint32_t block; /* what GetBlockIdx gives */
     const uint32_t blocks;
     uint32_t mixed = 0; /* vector cores of the block; 0: nothing said so */
+    bool declared = false; /* the kernel said of which cores its blocks are */
     std::map<uint16_t, uint32_t> waited; /* how often, by flag between cores */
     uint32_t *running = nullptr;
     const Chip chip;
@@ -233,6 +235,7 @@ class Core {
         uint64_t words[2] = {~uint64_t{0}, ~uint64_t{0}};
     } mask;
     Atomic atomic = Atomic::None;
+    std::optional<float> deq_scale; /* of SetDeqScale */
     Site pipe_site{};
 
  private:
@@ -293,7 +296,7 @@ template <typename Kernel>
 void RunBlocks(uint32_t &block, uint32_t blocks, const Chip &chip, std::deque<Region> &regions,
                Kernel kernel)
 {
-    Launch launch{chip, regions, blocks, {}, 0, 0, {}, {}};
+    Launch launch{chip, regions, blocks, {}, 0, {}, {}, {}};
     launch.start = [&](uint32_t group, uint32_t part, bool cube) {
         launch.vectors += cube ? 0 : 1;
         launch.turns.Add([&, group, part, cube] {

@@ -47,6 +47,14 @@ struct LoadData2DParams {
 };
 
 struct LoadData2dTransposeParams {
+    LoadData2dTransposeParams() = default;
+    LoadData2dTransposeParams(uint16_t startIndex, uint8_t repeatTimes, uint16_t srcStride,
+                              uint16_t dstGap, uint16_t dstFracGap, uint8_t addrMode = 0)
+        : startIndex(startIndex), repeatTimes(repeatTimes), srcStride(srcStride), dstGap(dstGap),
+          dstFracGap(dstFracGap), addrMode(addrMode)
+    {
+    }
+
     uint16_t startIndex = 0;
     uint8_t repeatTimes = 0;
     uint16_t srcStride = 0, dstGap = 0, dstFracGap = 0;

@@ -83,17 +83,20 @@ template <typename T> T IndexAs(uint32_t index)
     return bits;
 }
 
-/* Calls f(group, value): the elements of a repeat that are in groups of `size` next to another. */
+/* Calls f(group, reduced): elements of a repeat, in groups of `size` next to another. */
 template <typename Of, typename T, typename F>
 void Groups(const Walk &walk, const Walker<T> &src, uint64_t size, F f)
 {
-    std::map<uint64_t, std::vector<T>> groups;
+    std::map<uint64_t, std::pair<std::vector<T>, std::vector<uint64_t>>> groups;
     walk.Each([&](uint64_t repeat, uint64_t timeline) {
         const uint64_t in_repeat = (RepeatBytes / sizeof(T)) / size;
-        groups[repeat * in_repeat + timeline / size].push_back(src.Load(repeat, timeline));
+        auto &[values, timelines] = groups[repeat * in_repeat + timeline / size];
+        values.push_back(src.Load(repeat, timeline));
+        timelines.push_back(timeline);
     });
-    for (const auto &[group, values] : groups) {
-        f(group, Of::Of(values));
+    for (const auto &[group, members] : groups) {
+        const Reduced<T> result = Of::Of(members.first);
+        f(group, Reduced<T>{result.value, static_cast<uint32_t>(members.second[result.index])});
     }
 }
 
@@ -106,7 +109,9 @@ void ReduceAll(const Call &call, const Walk &walk, const LocalTensor<T> &dst, co
     const Walker<T> work(call, "sharedTmpBuffer", sharedTmpBuffer), to(call, "dst", dst);
     constexpr uint32_t in_repeat = RepeatBytes / sizeof(T), in_block = BlockBytes / sizeof(T);
     std::vector<T> all, part, parts;
+    std::vector<uint64_t> places;
     walk.Each([&](uint64_t repeat, uint64_t timeline) {
+        places.push_back(repeat * walk.width + timeline);
         all.push_back(src.Load(repeat, timeline));
     });
     if (all.empty()) {
@@ -125,7 +130,7 @@ void ReduceAll(const Call &call, const Walk &walk, const LocalTensor<T> &dst, co
     work.operand.Consume(std::min(work.operand.Size(), needed));
     to.operand.Store(0, Of::Of(parts).value);
     if (index) {
-        to.operand.Store(1, IndexAs<T>(Of::Of(all).index));
+        to.operand.Store(1, IndexAs<T>(static_cast<uint32_t>(places[Of::Of(all).index])));
     }
 }
 
@@ -256,8 +261,11 @@ void ReduceGroups(const Call &call, const LocalTensor<T> &dst, const LocalTensor
         const uint64_t at = group / in_repeat * static_cast<uint64_t>(dstRepStride) * in_repeat +
                             group % in_repeat;
         const T index = IndexAs<T>(result.index);
-        if (order == ReduceOrder::ORDER_ONLY_VALUE || order == ReduceOrder::ORDER_ONLY_INDEX) {
-            to.Store(at, order == ReduceOrder::ORDER_ONLY_VALUE ? result.value : index);
+        if (order == ReduceOrder::ORDER_ONLY_VALUE) {
+            to.Store(at, result.value);
+        } else if (order == ReduceOrder::ORDER_ONLY_INDEX) { /* of 32 bits in any type */
+            Operand<uint32_t>(call, "dst", dst.template ReinterpretCast<uint32_t>())
+                .Store(at, result.index);
         } else {
             const bool value_first = order == ReduceOrder::ORDER_VALUE_INDEX;
             to.Store(2 * at, value_first ? result.value : index);

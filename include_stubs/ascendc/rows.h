@@ -30,7 +30,7 @@ struct DropOutShapeInfo {
 
 namespace emulation {
 
-/* exp(x - maximum) of a row, its sum, and the maximum. */
+/* x - maximum of a row, the sum of its exponentials, and the maximum. */
 struct Exponentials {
     std::vector<double> values;
     double sum = 0, maximum = 0;
@@ -43,12 +43,12 @@ struct Exponentials {
         }
         maximum = *std::max_element(values.begin(), values.end());
         for (double &value : values) {
-            sum += value = std::exp(value - maximum);
+            sum += std::exp(value -= maximum);
         }
     }
 };
 
-/* Calls store(place, exp(x - maximum), row), and puts sums and maxima where they are asked for. */
+/* Calls store(place, x - maximum, row), and puts sums and maxima where they are asked for. */
 template <typename T, typename U, typename F>
 void SoftMaxRows(const Call &call, const LocalTensor<U> *sum, const LocalTensor<U> *max,
                  const LocalTensor<T> &src, const SoftMaxShapeInfo &shape, F store)
@@ -63,7 +63,7 @@ void SoftMaxRows(const Call &call, const LocalTensor<U> *sum, const LocalTensor<
     for (uint64_t row = 0; row < shape.srcM; row++) {
         const Exponentials all(from, row * shape.srcK, shape.oriSrcK);
         for (uint64_t i = 0; i < shape.srcK; i++) {
-            store(row * shape.srcK + i, i < all.values.size() ? all.values[i] : 0, all);
+            store(row * shape.srcK + i, i < all.values.size() ? all.values[i] : -INFINITY, all);
         }
         constexpr uint64_t width = BlockBytes / sizeof(U);
         for (uint64_t i = row * width; sum != nullptr && i < (row + 1) * width; i++) {
@@ -130,20 +130,20 @@ void RmsNormRows(const Call &call, const LocalTensor<T> &dst, const LocalTensor<
         (const Tiling &, const SoftMaxShapeInfo &shape = {}),                                      \
         const emulation::Walker<T> to(call, "dst", dst);                                           \
         emulation::SoftMaxRows(call, &sum, &max, src, shape,                                       \
-                               [&to](uint64_t at, double e, const emulation::Exponentials &row) {  \
+                               [&to](uint64_t at, double x, const emulation::Exponentials &row) {  \
                                    to.operand.Store(at, emulation::NarrowTo<T>(__VA_ARGS__));      \
                                }))
 
-ASCENDC_SOFTMAX(SoftMax, SoftMaxTiling, e / row.sum)
-ASCENDC_SOFTMAX(LogSoftMax, LogSoftMaxTiling, std::log(e / row.sum))
+ASCENDC_SOFTMAX(SoftMax, SoftMaxTiling, std::exp(x) / row.sum)
+ASCENDC_SOFTMAX(LogSoftMax, LogSoftMaxTiling, x - std::log(row.sum))
 ASCENDC_ROWS(SoftMax, (), (const LocalTensor<T> &dst, const LocalTensor<T> &src),
              (const SoftMaxTiling &, const SoftMaxShapeInfo &shape = {}),
              const emulation::Walker<T> to(call, "dst", dst);
              const LocalTensor<T> *none = nullptr;
              emulation::SoftMaxRows(
                  call, none, none, src, shape,
-                 [&to](uint64_t at, double e, const emulation::Exponentials &row) {
-                     to.operand.Store(at, emulation::NarrowTo<T>(e / row.sum));
+                 [&to](uint64_t at, double x, const emulation::Exponentials &row) {
+                     to.operand.Store(at, emulation::NarrowTo<T>(std::exp(x) / row.sum));
                  }))
 ASCENDC_ROWS(RmsNorm, (),
              (const LocalTensor<T> &dst, const LocalTensor<T> &src, const LocalTensor<T> &gamma),

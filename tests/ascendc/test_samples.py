@@ -66,6 +66,30 @@ def to_int8(x: Array) -> Array:
     return np.clip(np.copysign(np.floor(np.abs(x) + 0.5), x), -128, 127)
 
 
+def saturated(x: Array) -> Array:
+    limits = np.iinfo(np.int64)
+    return np.array([min(max(int(v), limits.min), limits.max) for v in x * F32(1e19)])
+
+
+def faster_gelu(x: Array) -> Array:
+    inner = np.minimum(np.abs(0.7071 * x), 1.769) - 1.769
+    return np.asarray(x * (np.sign(x) * (-0.1444 * inner**2 + 0.5) + 0.5))
+
+
+def places(x: Array) -> Array:
+    odd, y = x.reshape(-1, 128)[:, 1::2], np.zeros(48, F16)
+    y[:4] = (odd.argmax(1) * 2 + 1).astype(np.uint32).view(F16)
+    y[16:20:2], y[17:20:2] = odd.min(1), (odd.argmin(1) * 2 + 1).astype(np.uint16).view(F16)
+    y[32:33], y[33:34] = odd.max(), np.array([odd.argmax() * 2 + 1], np.uint16).view(F16)
+    return y
+
+
+def padded(x: Array) -> Array:
+    nines = np.full(8, 9)
+    rows = [nines, x[:16], nines, nines, x[16:32], nines]
+    return np.concatenate([*rows, *[x[:12], np.zeros(4)] * 2])
+
+
 def indices(places: Array) -> Array:
     return places.astype(np.uint32).view(F32)
 
@@ -94,6 +118,12 @@ def softmax(x: Array) -> Array:
     return np.asarray(np.pad(e / e.sum(1, keepdims=True), ((0, 0), (0, 4))).ravel())
 
 
+def log_softmax(x: Array) -> Array:
+    rows = (x.astype(F32) * F32(300)).astype(np.float64).reshape(-1, 64)
+    rows -= rows.max(1, keepdims=True)
+    return np.asarray(rows - np.log(np.exp(rows).sum(1, keepdims=True))).ravel()
+
+
 def rms_norm(x: Array) -> Array:
     rows, gamma = x[:256].reshape(-1, 64), x[256 : 256 + 64]
     return np.asarray(rows / np.sqrt((rows**2).mean(1, keepdims=True) + 1e-5) * gamma).ravel()
@@ -107,6 +137,12 @@ SAMPLES = {
     "gated": Sample(256, F32, F32, halves(lambda a, b: a * b * sigmoid(b)), 1e-6),
     "through_bfloat16": Sample(256, np.uint16, np.uint16, tripled),
     "to_int8": Sample(256, F16, np.int8, to_int8),
+    "whole": Sample(256, F32, F32, np.floor),
+    "large": Sample(64, np.int32, F32, lambda x: x + x % 2 + 2.0**24),
+    "saturated": Sample(64, F32, np.int64, saturated),
+    "scaled": Sample(128, np.int32, F16, lambda x: x * 0.5),
+    "clamped": Sample(64, F32, F32, lambda x: np.clip(x, -1, 1.25)),
+    "faster_gelu": Sample(256, F32, F32, faster_gelu, 1e-6),
     "smaller": Sample(256, F32, F32, halves(np.minimum)),
     "bits": Sample(512, I16, I16, halves(lambda a, b: ((~a & b) | (a << 2)) >> 1)),
     "spread": Sample(32, F32, F32, lambda x: x.repeat(16)),
@@ -118,11 +154,14 @@ SAMPLES = {
         lambda x: np.concatenate([x.reshape(-1, 16).max(1), x.reshape(-1, 2).sum(1)]),
         1e-3,
     ),
+    "places": Sample(256, F16, F16, places),
+    "padded": Sample(32, F32, F32, padded),
     "backwards": Sample(256, F16, F16, lambda x: x[::-1]),
     "every_other": Sample(256, F32, F32, lambda x: np.append(np.append(x[::2], np.zeros(7)), 128)),
     "sorted_lists": Sample(128, F32, F32, sorted_lists),
     "largest": Sample(128, F32, F32, largest),
     "softmax": Sample(256, F16, F16, softmax, 1e-3),
+    "log_softmax": Sample(128, F32, F32, log_softmax, 1e-6),
     "rms_norm": Sample(512, F32, F32, rms_norm, 1e-6),
     "transposed": Sample(1024, F16, F16, lambda x: x.reshape(16, -1).T.ravel()),
 }
@@ -165,3 +204,26 @@ def test_blocks_wait_for_one_another(build: Build) -> None:
 def test_a_wait_that_a_block_leaves_out_is_reported(build: Build) -> None:
     with pytest.raises(KernelFault, match="1 of 3 cores wait here, and the others have ended"):
         neighbours(build, 1)
+
+
+def test_a_scale_that_is_missing_is_reported(build: Build) -> None:
+    x, y = np.zeros(64, np.int32), np.zeros(64, F16)
+    with pytest.raises(KernelFault, match="a scale that nothing has set: call SetDeqScale"):
+        build("samples.cpp", "scaled").launch(1, x, y, x.size, y.size)
+
+
+def test_a_kernel_of_vector_cores_has_no_cube_cores(build: Build) -> None:
+    x = np.zeros(3, np.int32)
+    build("samples.cpp", "vector_only").launch(3, x)
+    np.testing.assert_array_equal(x, [1, 1, 1])
+
+
+def test_cores_of_a_kind_wait_for_one_another(build: Build) -> None:
+    x = np.zeros((2, 4, 8), np.int32)
+    build("samples.cpp", "joined").launch(3, x)
+    (_, sums, *_), (_, vector_sums, _, neighbours_sums) = x
+    np.testing.assert_array_equal(sums[:3], 1 + 2 + 3)
+    np.testing.assert_array_equal(vector_sums[:6], 1 + 2 + 3 + 4 + 5 + 6)
+    np.testing.assert_array_equal(neighbours_sums[:6], 21 + np.array([1, 0, 3, 2, 5, 4]))
+    np.testing.assert_array_equal(x[0, 0, :3], 21)
+    np.testing.assert_array_equal(x[1, 0, :6], 6)

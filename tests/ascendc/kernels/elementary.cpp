@@ -149,6 +149,7 @@ __aicore__ inline void Casting(GM_ADDR x, GM_ADDR z, int32_t mode, uint32_t n)
     Desk<S, D> desk(n, n);
     auto a = desk.Read(desk.first, x, n);
     auto d = desk.Result();
+    AscendC::SetDeqScale(half(1.0F));
     AscendC::Cast(d, a, static_cast<RoundMode>(mode), n);
     desk.first.FreeTensor(a);
     desk.Write(z, d);

@@ -93,6 +93,21 @@ SAMPLE(through_bfloat16, bfloat16_t, bfloat16_t, LocalTensor<float> a = frame.Wo
 
 SAMPLE(to_int8, half, int8_t, Cast(y, x, RoundMode::CAST_ROUND, n);)
 
+SAMPLE(whole, float, float, Cast(y, x, RoundMode::CAST_FLOOR, n);)
+
+SAMPLE(large, int32_t, float, Adds(x, x, 1 << 24, n); Cast(y, x, RoundMode::CAST_CEIL, n);)
+
+SAMPLE(saturated, float, int64_t, Muls(x, x, 1e19f, n); Cast(y, x, RoundMode::CAST_TRUNC, n);)
+
+SAMPLE(scaled, int32_t, half, if (n != 64) { SetDeqScale((half)0.5f); }
+       Cast(y, x, RoundMode::CAST_NONE, n);)
+
+SAMPLE(clamped, float, float, ClampMin(y, x, -1.0f, n);
+       ClampMax(y, y, 1.5f, n);
+       ClampMax(y, y, frame.Work<uint8_t>(), 1.25f, n);)
+
+SAMPLE(faster_gelu, float, float, FasterGeluV2(y, x, n);)
+
 SAMPLE(smaller, float, float, LocalTensor<uint8_t> bits = frame.Work<uint8_t>();
        Compare(bits, x, x[m], CMPMODE::LT, (uint64_t)64, m / 64, {1, 1, 1, 8, 8, 8});
        Select(y, bits, x, x[m], SELMODE::VSEL_TENSOR_TENSOR_MODE, (uint64_t)64, m / 64,
@@ -117,12 +132,30 @@ SAMPLE(reduced, float, float,
 SAMPLE(reduced_in_parts, half, half, BlockReduceMax<half>(y, x, n / 128, 128, 1, 1, 8);
        PairReduceSum<half>(y[n / 16], x, n / 128, 128, 1, 1, 8);)
 
+SAMPLE(places, half, half, const uint64_t odd[2] = {0xAAAAAAAAAAAAAAAA, 0xAAAAAAAAAAAAAAAA};
+       WholeReduceMax<half>(y, x, odd, n / 128, 1, 1, 8, ReduceOrder::ORDER_ONLY_INDEX);
+       WholeReduceMin<half>(y[16], x, odd, n / 128, 1, 1, 8);
+       ReduceMax<half>(y[32], x, frame.Work<half>(), odd, n / 128, 8, true);)
+
+SAMPLE(padded, float, float, GlobalTensor<float> gm; gm.SetGlobalBuffer((__gm__ float *)gmX, n);
+       LocalTensor<float> rows = frame.Work<float>();
+       DataCopyPadExtParams<float> nines(true, 8, 8, 9), any(false, 8, 0, 0);
+       DataCopyPad(rows, gm, DataCopyExtParams(2, 64, 0, 0, 0), nines);
+       DataCopyPad(rows[64], gm, DataCopyParams(1, 48, 0, 0), DataCopyPadParams(false, 8, 0, 0));
+       DataCopyPad(rows[96], gm, DataCopyExtParams(1, 48, 0, 0, 0), any);
+       SetFlag<HardEvent::MTE2_V>(EVENT_ID0);
+       WaitFlag<HardEvent::MTE2_V>(EVENT_ID0);
+       Muls(y, rows, 1.0f, 64);
+       Muls(y[64], rows[72], 1.0f, 12);
+       Muls(y[80], rows[104], 1.0f, 12);)
+
 SAMPLE(backwards, half, half, LocalTensor<int32_t> numbers = frame.Work<int32_t>();
        ArithProgression<int32_t>(numbers, (n - 1) * sizeof(half), -(int32_t)sizeof(half), n);
        Gather(y, x, frame.Work<uint32_t>(), (uint32_t)0, (uint64_t)128, n / 128, 8);)
 
 SAMPLE(every_other, float, float, uint64_t kept = 0;
-       GatherMask(y, x, (uint8_t)1, false, 0, {1, (uint16_t)(n / 64), 8, 0}, kept);
+       GatherMaskParams params(1, n / 64, 8, 0);
+       GatherMask(y, x, (uint8_t)1, false, 0, params, kept);
        y.SetValue(m - 1, (float)kept);)
 
 SAMPLE(sorted_lists, float, float, LocalTensor<float> lists = frame.Work<float>();
@@ -140,6 +173,11 @@ SAMPLE(largest, float, float, TopKInfo info; info.outter = 2; info.inner = n / 2
 SAMPLE(softmax, half, half, SoftMaxTiling tiling;
        SoftMaxShapeInfo shape = {n / 64, 64, n / 64, 60};
        SoftMax<half>(y, frame.Work<float>(), frame.More<float>(), x, tiling, shape);)
+
+SAMPLE(log_softmax, float, float, LogSoftMaxTiling tiling;
+       SoftMaxShapeInfo shape = {n / 64, 64, n / 64, 64};
+       Muls(x, x, 300.0f, n);
+       LogSoftMax<float>(y, frame.Work<float>(), frame.More<float>(), x, tiling, shape);)
 
 SAMPLE(rms_norm, float, float, RmsNormTiling tiling; tiling.bLength = 1; tiling.sLength = m / 64;
        tiling.hLength = tiling.originalHLength = 64;
@@ -173,4 +211,40 @@ extern "C" __global__ __aicore__ void neighbours(GM_ADDR gmX, GM_ADDR gmY, GM_AD
     for (uint32_t i = 0; i < n; i++) {
         ((__gm__ int32_t *)gmY)[GetBlockIdx() * n + i] = doubled[next * n + i];
     }
+}
+
+/* Adds 1 on a vector core, and would add 10 on a cube core. */
+extern "C" __global__ __aicore__ void vector_only(__gm__ int32_t *x)
+{
+    KERNEL_TASK_TYPE_DEFAULT(KERNEL_TYPE_AIV_ONLY);
+    if ASCEND_IS_AIV {
+        x[GetBlockIdx()] += 1;
+    } else {
+        x[GetBlockIdx()] += 10;
+    }
+}
+
+/* The numbers of the cores, added by kind; then a vector core takes its neighbour's sum, and all
+ * take what the first core of the other kind has. */
+extern "C" __global__ __aicore__ void joined(__gm__ int32_t *x)
+{
+    KERNEL_TASK_TYPE_DEFAULT(KERNEL_TYPE_MIX_AIC_1_2);
+    const bool cube = ASCEND_IS_AIC;
+    const uint32_t me = GetBlockIdx(), cores = GetBlockNum() * (cube ? 1 : 2);
+    __gm__ int32_t *own = x + (cube ? 0 : 32), *other = x + (cube ? 32 : 0);
+    own[me] = me + 1;
+    CrossCoreSetFlag<0, PIPE_MTE3>(3);
+    CrossCoreWaitFlag(3);
+    for (uint32_t i = 0; i < cores; i++) {
+        own[8 + me] += own[i];
+    }
+    if ASCEND_IS_AIV {
+        own[16 + me] = own[8 + me] + me;
+        CrossCoreSetFlag<1, PIPE_MTE3>(4);
+        CrossCoreWaitFlag(4);
+        own[24 + me] = own[16 + (me ^ 1)];
+    }
+    SyncAll();
+    SyncAll<false>();
+    own[me] = other[8];
 }

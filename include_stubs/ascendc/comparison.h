@@ -18,30 +18,18 @@ enum class SELMODE : uint8_t {
 };
 
 /* Blocks of the source, elements of the pattern. */
-struct GatherMaskParams {
-    GatherMaskParams() = default;
-    GatherMaskParams(uint8_t src0BlockStride, uint16_t repeatTimes, uint16_t src0RepeatStride,
-                     uint8_t src1RepeatStride)
-        : src0BlockStride(src0BlockStride), repeatTimes(repeatTimes),
-          src0RepeatStride(src0RepeatStride), src1RepeatStride(src1RepeatStride)
-    {
-    }
-
+struct GatherMaskFields {
     uint8_t src0BlockStride = 1;
     uint16_t repeatTimes = 1;
     uint16_t src0RepeatStride = 8;
     uint8_t src1RepeatStride = 8;
 };
+using GatherMaskParams = emulation::Params<GatherMaskFields, uint8_t, uint16_t, uint16_t, uint8_t>;
 
-struct GatherRepeatParams {
-    GatherRepeatParams() = default;
-    GatherRepeatParams(uint16_t dstBlkStride, uint16_t dstRepStride)
-        : dstBlkStride(dstBlkStride), dstRepStride(dstRepStride)
-    {
-    }
-
+struct GatherRepeatFields {
     uint16_t dstBlkStride = 1, dstRepStride = 8;
 };
+using GatherRepeatParams = emulation::Params<GatherRepeatFields, uint16_t, uint16_t>;
 
 namespace emulation {
 

@@ -23,15 +23,10 @@ enum class RoundMode : uint8_t {
     CAST_ODD    /* to odd, of the two neighbours */
 };
 
-struct BrcbRepeatParams {
-    BrcbRepeatParams() = default;
-    BrcbRepeatParams(uint16_t dstBlkStride, uint16_t dstRepStride)
-        : dstBlkStride(dstBlkStride), dstRepStride(dstRepStride)
-    {
-    }
-
+struct BrcbRepeatFields {
     uint16_t dstBlkStride = 1, dstRepStride = 8;
 };
+using BrcbRepeatParams = emulation::Params<BrcbRepeatFields, uint16_t, uint16_t>;
 
 namespace emulation {
 
@@ -294,19 +289,13 @@ void BroadCast(const LocalTensor<T> &dst, const LocalTensor<T> &src, const uint3
     BroadCast<T, dim, axis>(dst, src, dstShape, srcShape, site);
 }
 
-struct TransDataTo5HDParams {
-    TransDataTo5HDParams() = default;
-    TransDataTo5HDParams(bool dstHighHalf, bool srcHighHalf, uint8_t repeatTimes,
-                         uint16_t dstRepStride, uint16_t srcRepStride)
-        : dstHighHalf(dstHighHalf), srcHighHalf(srcHighHalf), repeatTimes(repeatTimes),
-          dstRepStride(dstRepStride), srcRepStride(srcRepStride)
-    {
-    }
-
+struct TransDataTo5HDFields {
     bool dstHighHalf = false, srcHighHalf = false;
     uint8_t repeatTimes = 1;
     uint16_t dstRepStride = 0, srcRepStride = 0;
 };
+using TransDataTo5HDParams =
+    emulation::Params<TransDataTo5HDFields, bool, bool, uint8_t, uint16_t, uint16_t>;
 
 namespace emulation {
 

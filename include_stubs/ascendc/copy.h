@@ -11,62 +11,40 @@ namespace AscendC {
 
 /* Lengths and gaps in units of 32 bytes; in DataCopyPad the length, and the gap on the side of
  * global memory, are in bytes. */
-struct DataCopyParams {
-    DataCopyParams() = default;
-    DataCopyParams(uint16_t blockCount, uint16_t blockLen, uint16_t srcStride, uint16_t dstStride)
-        : blockCount(blockCount), blockLen(blockLen), srcStride(srcStride), dstStride(dstStride)
-    {
-    }
-
+struct DataCopyFields {
     uint16_t blockCount = 1;
     uint16_t blockLen = 0;
     uint16_t srcStride = 0;
     uint16_t dstStride = 0;
 };
+using DataCopyParams = emulation::Params<DataCopyFields, uint16_t, uint16_t, uint16_t, uint16_t>;
 
-struct DataCopyExtParams {
-    DataCopyExtParams() = default;
-    DataCopyExtParams(uint16_t blockCount, uint32_t blockLen, uint32_t srcStride,
-                      uint32_t dstStride, uint32_t rsv)
-        : blockCount(blockCount), blockLen(blockLen), srcStride(srcStride), dstStride(dstStride),
-          rsv(rsv)
-    {
-    }
-
+struct DataCopyExtFields {
     uint16_t blockCount = 1;
     uint32_t blockLen = 0;
     uint32_t srcStride = 0;
     uint32_t dstStride = 0;
     uint32_t rsv = 0;
 };
+using DataCopyExtParams =
+    emulation::Params<DataCopyExtFields, uint16_t, uint32_t, uint32_t, uint32_t, uint32_t>;
 
-struct DataCopyPadParams {
-    DataCopyPadParams() = default;
-    DataCopyPadParams(bool isPad, uint8_t leftPadding, uint8_t rightPadding, uint64_t paddingValue)
-        : isPad(isPad), leftPadding(leftPadding), rightPadding(rightPadding),
-          paddingValue(paddingValue)
-    {
-    }
-
+struct DataCopyPadFields {
     bool isPad = false;
     uint8_t leftPadding = 0;
     uint8_t rightPadding = 0;
     uint64_t paddingValue = 0;
 };
+using DataCopyPadParams = emulation::Params<DataCopyPadFields, bool, uint8_t, uint8_t, uint64_t>;
 
-template <typename T> struct DataCopyPadExtParams {
-    DataCopyPadExtParams() = default;
-    DataCopyPadExtParams(bool isPad, uint8_t leftPadding, uint8_t rightPadding, T paddingValue)
-        : isPad(isPad), leftPadding(leftPadding), rightPadding(rightPadding),
-          paddingValue(paddingValue)
-    {
-    }
-
+template <typename T> struct DataCopyPadExtFields {
     bool isPad = false;
     uint8_t leftPadding = 0;
     uint8_t rightPadding = 0;
     T paddingValue = T(0);
 };
+template <typename T>
+using DataCopyPadExtParams = emulation::Params<DataCopyPadExtFields<T>, bool, uint8_t, uint8_t, T>;
 
 namespace emulation {
 
@@ -275,17 +253,11 @@ void DataCopyPad(const GlobalTensor<T> &dst, const LocalTensor<T> &src,
 }
 
 /* Elements that were copied block by block, with distances of blocks and of repeats. */
-struct CopyRepeatParams {
-    CopyRepeatParams() = default;
-    CopyRepeatParams(uint16_t dstStride, uint16_t srcStride, uint16_t dstRepeatSize,
-                     uint16_t srcRepeatSize)
-        : dstStride(dstStride), srcStride(srcStride), dstRepeatSize(dstRepeatSize),
-          srcRepeatSize(srcRepeatSize)
-    {
-    }
-
+struct CopyRepeatFields {
     uint16_t dstStride = 1, srcStride = 1, dstRepeatSize = 8, srcRepeatSize = 8;
 };
+using CopyRepeatParams =
+    emulation::Params<CopyRepeatFields, uint16_t, uint16_t, uint16_t, uint16_t>;
 
 /* Fills global memory with a value. */
 template <typename T>

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "ascendc/fault.h"
+#include "ascendc/params.h"
 #include "ascendc/position.h"
 #include "ascendc/turns.h"
 

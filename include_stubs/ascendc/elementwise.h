@@ -13,31 +13,19 @@
 namespace AscendC {
 
 /* Distances in blocks of 32 bytes. */
-struct UnaryRepeatParams {
-    UnaryRepeatParams() = default;
-    UnaryRepeatParams(uint16_t dstBlkStride, uint16_t srcBlkStride, uint8_t dstRepStride,
-                      uint8_t srcRepStride)
-        : dstBlkStride(dstBlkStride), srcBlkStride(srcBlkStride), dstRepStride(dstRepStride),
-          srcRepStride(srcRepStride)
-    {
-    }
-
+struct UnaryRepeatFields {
     uint16_t dstBlkStride = 1, srcBlkStride = 1;
     uint8_t dstRepStride = 8, srcRepStride = 8;
 };
+using UnaryRepeatParams =
+    emulation::Params<UnaryRepeatFields, uint16_t, uint16_t, uint8_t, uint8_t>;
 
-struct BinaryRepeatParams {
-    BinaryRepeatParams() = default;
-    BinaryRepeatParams(uint8_t dstBlkStride, uint8_t src0BlkStride, uint8_t src1BlkStride,
-                       uint8_t dstRepStride, uint8_t src0RepStride, uint8_t src1RepStride)
-        : dstBlkStride(dstBlkStride), src0BlkStride(src0BlkStride), src1BlkStride(src1BlkStride),
-          dstRepStride(dstRepStride), src0RepStride(src0RepStride), src1RepStride(src1RepStride)
-    {
-    }
-
+struct BinaryRepeatFields {
     uint8_t dstBlkStride = 1, src0BlkStride = 1, src1BlkStride = 1;
     uint8_t dstRepStride = 8, src0RepStride = 8, src1RepStride = 8;
 };
+using BinaryRepeatParams =
+    emulation::Params<BinaryRepeatFields, uint8_t, uint8_t, uint8_t, uint8_t, uint8_t, uint8_t>;
 
 /* Takes the place of a mask where the mask is that of SetVectorMask. */
 constexpr uint64_t MASK_PLACEHOLDER = 0;

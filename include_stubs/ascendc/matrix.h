@@ -12,31 +12,16 @@
 namespace AscendC {
 
 /* Strides of the source in elements, of the destination in blocks of 32 bytes. */
-struct Nd2NzParams {
-    Nd2NzParams() = default;
-    Nd2NzParams(uint16_t ndNum, uint16_t nValue, uint16_t dValue, uint16_t srcNdMatrixStride,
-                uint16_t srcDValue, uint16_t dstNzC0Stride, uint16_t dstNzNStride,
-                uint16_t dstNzMatrixStride)
-        : ndNum(ndNum), nValue(nValue), dValue(dValue), srcNdMatrixStride(srcNdMatrixStride),
-          srcDValue(srcDValue), dstNzC0Stride(dstNzC0Stride), dstNzNStride(dstNzNStride),
-          dstNzMatrixStride(dstNzMatrixStride)
-    {
-    }
-
+struct Nd2NzFields {
     uint16_t ndNum = 1, nValue = 0, dValue = 0, srcNdMatrixStride = 0, srcDValue = 0;
     uint16_t dstNzC0Stride = 0, dstNzNStride = 1, dstNzMatrixStride = 0;
 };
+using Nd2NzParams =
+    emulation::Params<Nd2NzFields, uint16_t, uint16_t, uint16_t, uint16_t, uint16_t,
+                      uint16_t, uint16_t, uint16_t>;
 
 /* In fractals. */
-struct LoadData2DParams {
-    LoadData2DParams() = default;
-    LoadData2DParams(uint16_t startIndex, uint8_t repeatTimes, uint16_t srcStride, uint8_t sid,
-                     uint16_t dstGap, bool ifTranspose, uint8_t addrMode)
-        : startIndex(startIndex), repeatTimes(repeatTimes), srcStride(srcStride), sid(sid),
-          dstGap(dstGap), ifTranspose(ifTranspose), addrMode(addrMode)
-    {
-    }
-
+struct LoadData2DFields {
     uint16_t startIndex = 0;
     uint8_t repeatTimes = 0;
     uint16_t srcStride = 0;
@@ -45,6 +30,9 @@ struct LoadData2DParams {
     bool ifTranspose = false;
     uint8_t addrMode = 0;
 };
+using LoadData2DParams =
+    emulation::Params<LoadData2DFields, uint16_t, uint8_t, uint16_t, uint8_t,
+                      uint16_t, bool, uint8_t>;
 
 struct LoadData2dTransposeParams {
     LoadData2dTransposeParams() = default;

@@ -144,7 +144,7 @@ SAMPLES = {
     "clamped": Sample(64, F32, F32, lambda x: np.clip(x, -1, 1.25)),
     "faster_gelu": Sample(256, F32, F32, faster_gelu, 1e-6),
     "smaller": Sample(256, F32, F32, halves(np.minimum)),
-    "bits": Sample(512, I16, I16, halves(lambda a, b: ((~a & b) | (a << 2)) >> 1)),
+    "bits": Sample(512, I16, I16, halves(lambda a, b: (((~a & b) | (a << 2)) >> 1) ^ b)),
     "spread": Sample(32, F32, F32, lambda x: x.repeat(16)),
     "reduced": Sample(512, F32, F32, reduced, 1e-5),
     "reduced_in_parts": Sample(

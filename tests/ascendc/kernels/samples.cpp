@@ -117,7 +117,8 @@ SAMPLE(bits, int16_t, int16_t, Not(y, x, m);
        And(y, y, x[m], m);
        ShiftLeft(x, x, (int16_t)2, m);
        Or(y, y, x, (uint64_t)128, m / 128, {1, 1, 1, 8, 8, 8});
-       ShiftRight(y, y, (int16_t)1, m);)
+       ShiftRight(y, y, (int16_t)1, m);
+       Xor(y, y, x[m], frame.Work<uint8_t>(), m);)
 
 SAMPLE(spread, float, float, const uint32_t from[2] = {n, 1};
        const uint32_t to[2] = {n, m / n};

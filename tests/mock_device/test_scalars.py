@@ -128,7 +128,12 @@ class Attempt:
         kernel = built_in()[self.name]
         named = {kernel.parameter_for(name): value for name, value in self._plain.items()}
         result = kernel.function(**{str(name): named[name] for name in named if name})
-        (written,) = (p.name for p in catalogue()[self.name].parameters if p.written)
+        written = [p.name for p in catalogue()[self.name].parameters if p.written]
+        for name, wide in zip(written, result if len(written) > 1 else (result,), strict=True):
+            if wide is not None:
+                yield from self._differing(name, wide)
+
+    def _differing(self, written: str, result: Any) -> Iterator[str]:
         target = self.arguments[written]
         items = target.items if isinstance(target, TensorList) else (target,)
         results = result if isinstance(target, TensorList) else (result,)

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import functools
+import operator
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any, Final
 
@@ -16,6 +17,14 @@ if TYPE_CHECKING:
 __all__: list[str] = []
 
 _AFFINE: Final = "Tensor input, Tensor? weight, Tensor? bias"
+_ONLOOKERS: Final = (
+    "_C._are_functorch_transforms_active",
+    "_C._len_torch_dispatch_stack",
+    "_C._len_torch_function_stack",
+    "_C._get_tracing_state",
+    "autograd._profiler_enabled",  # on this thread, also by torch-npu
+)
+"""Functions of PyTorch that say whether something looks on; they have no public names."""
 
 
 def _operator(name: str, make: Any, tensors: str, saved: str, options: str) -> Any:
@@ -32,7 +41,7 @@ def _operator(name: str, make: Any, tensors: str, saved: str, options: str) -> A
         The function that applies it, and gives the results and then the statistics.
     """
     torch = pytorch()
-    forward = _defined(
+    compute, forward = _defined(
         name,
         f"({tensors}, {options}) -> ({', '.join(['Tensor'] * (make.results + make.statistics))})",
         tensors.count(",") + 1,
@@ -40,7 +49,7 @@ def _operator(name: str, make: Any, tensors: str, saved: str, options: str) -> A
         lambda norm, given: norm.outputs(*given),
         lambda norm, given, outputs: norm.launch(given, outputs),
     )
-    backward = _defined(
+    _, backward = _defined(
         f"{name}_backward",
         f"({saved}, {options}, Tensor[] gradients, bool[] wanted) -> Tensor[]",
         saved.count(",") + 1,
@@ -107,12 +116,12 @@ def _operator(name: str, make: Any, tensors: str, saved: str, options: str) -> A
     recorded = super(torch.autograd.Function, Function).apply
 
     def apply(*arguments: Any) -> Any:
-        given = arguments[:count]
-        if compiling() or not _is_plain(given):
+        if compiling() or not _is_plain(arguments):
             return Function.apply(*arguments)
+        given = arguments[:count]
         if torch.is_grad_enabled() and any(t is not None and t.requires_grad for t in given):
             return recorded(*arguments)
-        return forward(*arguments)
+        return compute(*arguments)
 
     return apply
 
@@ -120,28 +129,43 @@ def _operator(name: str, make: Any, tensors: str, saved: str, options: str) -> A
 def _is_plain(arguments: Iterable[Any]) -> bool:
     """Return whether nothing looks on at a call with these arguments, but perhaps autograd.
 
-    Transforms, modes, tracing, tangents and subclasses of tensors need PyTorch's dispatcher.
+    Transforms, modes, profilers, tracing, tangents, subclasses of tensors and what transforms leave
+    need PyTorch's dispatcher.
     """
-    observers, types = _plainness()
-    return not any(observer() for observer in observers) and all(
-        type(argument) in types or (type(argument) is list and {*map(type, argument)} <= types)
-        for argument in arguments
-    )
+    onlookers, is_wrapped, tensors, others = _plainness()
+    for looks_on in onlookers:
+        if looks_on():
+            return False
+    for argument in arguments:
+        kind = type(argument)
+        if kind in tensors:
+            if is_wrapped(argument):
+                return False
+        elif not (_is_plain(argument) if kind is list else kind in others):
+            return False
+    return True
 
 
 @functools.cache
-def _plainness() -> tuple[tuple[Callable[[], Any], ...], frozenset[type]]:
-    """Return what says that something looks on, and the types of arguments of a plain call."""
-    torch = pytorch()
-    inside, forward_ad = torch._C, torch.autograd.forward_ad  # noqa: SLF001  # has no public name
-    observers = (
-        inside._are_functorch_transforms_active,  # noqa: SLF001  # as above
-        inside._len_torch_dispatch_stack,  # noqa: SLF001  # as above
-        inside._get_tracing_state,  # noqa: SLF001  # as above
-        lambda: forward_ad._current_level >= 0,  # noqa: SLF001  # as above
-    )
-    tensors = (torch.Tensor, torch.nn.Parameter, torch.Size)
-    return observers, frozenset((*tensors, type(None), tuple, int, float, bool))
+def _plainness() -> tuple[tuple[Callable[[], Any], ...], Callable[[Any], bool], Any, Any]:
+    """Return what says that something looks on, and the types of arguments of a plain call.
+
+    Where a release of PyTorch lacks one of the names, something may look on at every call.
+    """
+    torch, named = pytorch(), operator.attrgetter
+    types = {torch.Tensor, torch.nn.Parameter}, {torch.Size, type(None), tuple, int, float, bool}
+    profiler, forward_ad = torch.autograd.profiler, torch.autograd.forward_ad
+
+    def flagged() -> Any:
+        return profiler._is_profiler_enabled or forward_ad._current_level >= 0  # noqa: SLF001  # as above
+
+    try:
+        # Both flags must exist: the call would not ask for the second one.
+        named("autograd.profiler._is_profiler_enabled", "autograd.forward_ad._current_level")(torch)
+        is_wrapped = named("_C._functorch.is_functorch_wrapped_tensor")(torch)
+        return (*named(*_ONLOOKERS)(torch), flagged), is_wrapped, *types
+    except AttributeError:
+        return (lambda: True,), bool, *types
 
 
 def _defined(
@@ -163,7 +187,7 @@ def _defined(
         launch: Fills them.
 
     Returns:
-        The function, which goes through PyTorch's dispatcher only where something looks on.
+        The function past PyTorch's dispatcher, and the one through it where something looks on.
     """
     end = count + len(fields(make))
 
@@ -201,7 +225,7 @@ def _defined(
         plain = not torch.compiler.is_compiling() and _is_plain(arguments)
         return (compute if plain else made)(*arguments)
 
-    return call
+    return compute, call
 
 
 @functools.cache
@@ -220,35 +244,19 @@ def _element(argument: Any, place: Any, row: int) -> Any:
 
 
 _STATISTICS: Final = f"{_AFFINE}, Tensor mean, Tensor rstd"
+_SCALED: Final = "Tensor input, Tensor weight"
+_SUMMANDS: Final = "Tensor x1, Tensor x2, Tensor weight"
+_NORMS: Final[tuple[tuple[str, Any, str, str, str], ...]] = (
+    ("layer_norm", LayerNorm, _AFFINE, _STATISTICS, "SymInt[] shape, float eps"),
+    ("group_norm", GroupNorm, _AFFINE, _STATISTICS, "SymInt groups, float eps"),
+    ("rms_norm", RmsNorm, _SCALED, f"{_SCALED}, Tensor rstd", "float eps"),
+    ("add_rms_norm", AddRmsNorm, _SUMMANDS, f"{_SCALED}, Tensor rstd", "float eps"),
+)
+"""The arguments of ``_operator`` for each norm."""
 
 
 def __getattr__(name: str) -> Any:
     """Make ``OPERATORS``, the functions that apply the norms by their names, on first use."""
     if name != "OPERATORS":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return globals().setdefault("OPERATORS", _operators())
-
-
-def _operators() -> dict[str, Any]:
-    return {
-        "layer_norm": _operator(
-            "layer_norm", LayerNorm, _AFFINE, _STATISTICS, "SymInt[] shape, float eps"
-        ),
-        "group_norm": _operator(
-            "group_norm", GroupNorm, _AFFINE, _STATISTICS, "SymInt groups, float eps"
-        ),
-        "rms_norm": _operator(
-            "rms_norm",
-            RmsNorm,
-            "Tensor input, Tensor weight",
-            "Tensor input, Tensor weight, Tensor rstd",
-            "float eps",
-        ),
-        "add_rms_norm": _operator(
-            "add_rms_norm",
-            AddRmsNorm,
-            "Tensor x1, Tensor x2, Tensor weight",
-            "Tensor total, Tensor weight, Tensor rstd",
-            "float eps",
-        ),
-    }
+    return globals().setdefault(name, {norm[0]: _operator(*norm) for norm in _NORMS})

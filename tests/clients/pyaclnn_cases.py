@@ -4,10 +4,12 @@
 from __future__ import annotations
 
 import contextlib
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import torch
 from torch.autograd import forward_ad
+from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch_cases import ROWS, WIDTH, _backward, _given, _random
 
@@ -196,7 +198,7 @@ def norms_of_pyaclnn_under_transforms(device: str) -> Results:
     }
 
 
-class _Seen(TorchDispatchMode):  # type: ignore[misc,unused-ignore]  # typed where PyTorch is
+class _Seen:
     """The operators that a mode of PyTorch is asked about."""
 
     def __init__(self) -> None:
@@ -207,28 +209,98 @@ class _Seen(TorchDispatchMode):  # type: ignore[misc,unused-ignore]  # typed whe
         self.names.append(str(func))
         return func(*args, **(kwargs or {}))
 
+    __torch_function__ = __torch_dispatch__  # type: ignore[assignment,unused-ignore]
+
+
+class _SeenOperators(_Seen, TorchDispatchMode):  # type: ignore[misc,unused-ignore]
+    """Those that reach PyTorch's dispatcher."""
+
+
+class _SeenFunctions(_Seen, TorchFunctionMode):  # type: ignore[misc,unused-ignore]
+    """Those that a program calls."""
+
+
+def _count(seen: _Seen | torch.profiler.profile, name: str) -> int:
+    if isinstance(seen, _Seen):
+        return seen.names.count(f"pyaclnn.{name}.default")
+    return [event.name for event in seen.events()].count(f"pyaclnn::{name}")
+
 
 def norms_of_pyaclnn_with_onlookers(device: str) -> Results:
-    """Modes see a norm as one operator, and what has no derivative says so."""
+    """Modes and profilers see a norm as one operator; what has no derivative says so."""
     x = _random(ROWS, WIDTH).to(device)
     if device == "cpu":
         return {"normed": torch.nn.functional.layer_norm(x, (WIDTH,))}
     torch.npu.set_device(device)
     from pyaclnn.torch import layer_norm  # noqa: PLC0415  # torch-npu comes first
 
-    with _Seen() as seen:
-        normed = layer_norm(x, (WIDTH,))
-    assert seen.names.count("pyaclnn.layer_norm.default") == 1, seen.names
+    leaf = x.clone().requires_grad_()
+    threads = torch.profiler._ExperimentalConfig(profile_all_threads=True)
+    # The number of times that each sees the gradient, which is no function that a program calls.
+    onlookers: dict[Any, int] = {
+        _SeenOperators: 1,
+        _SeenFunctions: 0,
+        torch.profiler.profile: 1,
+        partial(torch.profiler.profile, experimental_config=threads): 1,
+    }
+    for onlooker, gradients in onlookers.items():
+        with onlooker() as seen, torch.no_grad():
+            normed = layer_norm(x, (WIDTH,))
+        assert _count(seen, "layer_norm") == 1, onlooker
+        with onlooker() as seen:
+            layer_norm(leaf, (WIDTH,)).sum().backward()
+        assert _count(seen, "layer_norm") == 1, onlooker
+        assert _count(seen, "layer_norm_backward") == gradients, onlooker
     with forward_ad.dual_level():
         dual = forward_ad.make_dual(x, torch.ones_like(x))
         with contextlib.suppress(RuntimeError, NotImplementedError):
             raise AssertionError(f"a tangent is lost: {layer_norm(dual, (WIDTH,))}")
-    leaf = x.clone().requires_grad_()
     (first,) = torch.autograd.grad(layer_norm(leaf, (WIDTH,)).sum(), leaf, create_graph=True)
     with contextlib.suppress(NotImplementedError):
         first.sum().backward()
         raise AssertionError("a second-order gradient is lost")
     return {"normed": normed}
+
+
+def norms_of_pyaclnn_where_pytorch_lacks_a_name(device: str) -> Results:
+    """Nobody is overlooked where PyTorch cannot say who looks on."""
+    x = _random(ROWS, WIDTH).to(device)
+    if device == "cpu":
+        return {"normed": torch.nn.functional.layer_norm(x, (WIDTH,))}
+    torch.npu.set_device(device)
+    from pyaclnn.torch import layer_norm  # noqa: PLC0415  # torch-npu comes first
+
+    name = "_len_torch_dispatch_stack"
+    known = getattr(torch._C, name)
+    delattr(torch._C, name)
+    try:
+        normed = layer_norm(x, (WIDTH,))
+    finally:
+        setattr(torch._C, name, known)
+    with _SeenOperators() as seen:
+        layer_norm(x, (WIDTH,))
+    assert _count(seen, "layer_norm") == 1
+    return {"normed": normed}
+
+
+def norms_of_pyaclnn_of_what_a_transform_leaves(device: str) -> Results:
+    """The tensor of a transform that has ended is the one that was given to it."""
+    norms: Any = torch.nn.functional
+    if device != "cpu":
+        torch.npu.set_device(device)
+        import pyaclnn.torch as norms  # noqa: PLC0415  # torch-npu comes first
+
+    x, weight = _random(ROWS, WIDTH).to(device), _given(_random(WIDTH, seed=1), device)
+    kept: list[torch.Tensor] = []
+
+    def keep(row: torch.Tensor) -> torch.Tensor:
+        kept.append(row)
+        return row.sum()
+
+    torch.func.grad(keep)(x)
+    plain = norms.rms_norm(kept[0], (WIDTH,))
+    norms.rms_norm(kept[0], (WIDTH,), weight, 1e-6).sum().backward()
+    return {"plain": plain, "gradient": weight.grad}
 
 
 def modules_of_pyaclnn(device: str) -> Results:

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Single operators by their names in graphs: described, then launched as any other operator. */
-#include <fnmatch.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "acl/acl_op_compiler.h"
+#include "compiled_operator.h"
 #include "data_type.h"
 #include "entry.h"
 #include "error_message.h"
@@ -43,85 +43,6 @@ static const char *name_of(const char *type)
         names = found;
     }
     return found == NULL ? NULL : found->text;
-}
-
-/* Compiled operators: type, data types and dimensions, with * for those that are left open. */
-static struct compiled {
-    struct compiled *next;
-    char *pattern;
-} *compiled;
-
-static bool is_compiled(const char *key)
-{
-    const struct compiled *each = compiled;
-    while (each != NULL && fnmatch(each->pattern, key, 0) != 0) {
-        each = each->next;
-    }
-    return each != NULL;
-}
-
-/* Take over a key; false: no memory. */
-static bool remember(char *key)
-{
-    const struct compiled *each = compiled;
-    while (each != NULL && strcmp(each->pattern, key) != 0) {
-        each = each->next;
-    }
-    struct compiled *made = each == NULL ? malloc(sizeof *made) : NULL;
-    if (made == NULL) {
-        free(key);
-        return each != NULL;
-    }
-    *made = (struct compiled){compiled, key};
-    compiled = made;
-    return true;
-}
-
-static aclError print_side(FILE *key, const struct side *side)
-{
-    if (side->count < 0 || (side->count > 0 && side->descs == NULL)) {
-        return mock_fail(ACL_ERROR_INVALID_PARAM, "%d %s without descriptions", side->count,
-                         side->name);
-    }
-    for (int i = 0; i < side->count; i++) {
-        const struct tensor_desc *desc = mock_handle_get(side->descs[i], MOCK_TENSOR_DESC);
-        if (desc == NULL) {
-            mock_violate_handle(side->descs[i], MOCK_TENSOR_DESC, false);
-            return mock_fail(ACL_ERROR_INVALID_PARAM, "%s[%d] has no live description", side->name,
-                             i);
-        }
-        fprintf(key, "|%d", (int)desc->data_type);
-        for (int axis = 0; axis < (int)desc->dims.count; axis++) {
-            const int64_t dim = desc->dims.values[axis];
-            if (dim < 0) {
-                fputs(",*", key);
-            } else {
-                fprintf(key, ",%lld", (long long)dim);
-            }
-        }
-    }
-    return fputc('>', key) == EOF ? mock_fail(ACL_ERROR_BAD_ALLOC, "no host memory") : ACL_SUCCESS;
-}
-
-/* The key of a call, which the caller frees. */
-static aclError make_key(const char *type, const struct side *inputs, const struct side *outputs,
-                         char **text)
-{
-    size_t bytes;
-    *text = NULL;
-    FILE *key = open_memstream(text, &bytes);
-    if (key == NULL) {
-        return mock_fail(ACL_ERROR_BAD_ALLOC, "no host memory for an operator");
-    }
-    fputs(type, key);
-    aclError status = print_side(key, inputs);
-    status = status != ACL_SUCCESS ? status : print_side(key, outputs);
-    fclose(key);
-    if (status != ACL_SUCCESS) {
-        free(*text);
-        *text = NULL;
-    }
-    return status;
 }
 
 static void set_strides(struct tensor *tensor)
@@ -324,8 +245,9 @@ static aclError execute(const char *type, bool compile, struct side inputs, stru
     mock_enter();
     const char *name = name_of(type);
     aclError status = name == NULL ? mock_fail(ACL_ERROR_BAD_ALLOC, "no host memory for a name")
-                                   : make_key(type, &inputs, &outputs, &key);
-    if (status == ACL_SUCCESS && !compile && !is_compiled(key)) {
+                                   : mock_compiled_key(type, inputs.count, inputs.descs,
+                                                       outputs.count, outputs.descs, &key);
+    if (status == ACL_SUCCESS && !compile && !mock_compiled_find(key)) {
         status = mock_fail(ACL_ERROR_OP_NOT_FOUND,
                            "no operator %s was compiled for these data types and dimensions; call "
                            "aclopCompile with the same, or aclopCompileAndExecute",
@@ -339,7 +261,7 @@ static aclError execute(const char *type, bool compile, struct side inputs, stru
     }
     if (status == ACL_SUCCESS && compile) {
         mock_enter();
-        remember(key);
+        mock_compiled_add(key);
         mock_leave();
         return ACL_SUCCESS;
     }
@@ -370,12 +292,11 @@ aclError aclopCompile(const char *opType, int numInputs, const aclTensorDesc *co
     (void)engineType;
     (void)compileFlag;
     (void)opPath;
-    const struct side inputs = {"inputDesc", numInputs, inputDesc, NULL, NULL};
-    const struct side outputs = {"outputDesc", numOutputs, outputDesc, NULL, NULL};
     char *key;
     mock_enter();
-    aclError status = make_key(opType, &inputs, &outputs, &key);
-    if (status == ACL_SUCCESS && !remember(key)) {
+    aclError status =
+        mock_compiled_key(opType, numInputs, inputDesc, numOutputs, outputDesc, &key);
+    if (status == ACL_SUCCESS && !mock_compiled_add(key)) {
         status = mock_fail(ACL_ERROR_BAD_ALLOC, "no host memory for an operator");
     }
     mock_leave();

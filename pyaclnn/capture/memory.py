@@ -29,9 +29,14 @@ class Memory:
         self._own: list[Any] = []
 
     def add(self, begin: int, size: int, here: int) -> None:
-        """Note that a range lies elsewhere here."""
-        if begin not in self._rest:
-            bisect.insort(self._begins, begin)
+        """Note that a range lies elsewhere here; what it overlaps was freed unseen."""
+        place = bisect.bisect_left(self._begins, begin + max(size, 1)) - 1
+        while place >= 0 and begin < self._begins[place] + max(
+            self._rest[self._begins[place]][0], 1
+        ):
+            self.remove(self._begins[place])
+            place -= 1
+        bisect.insort(self._begins, begin)
         self._rest[begin] = (size, here)
 
     def remove(self, begin: int) -> None:

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from pyaclnn.capture.tensors import Operand, Tensor
+    from pyaclnn.capture.tensors import Launch, Operand, Tensor
     from pyaclnn.capture.trace import Contents
     from pyaclnn.capture.verdict import Divergence
 
@@ -155,13 +155,22 @@ class _Replay:
         loose = "loose" in role or _TIMED_OUT in {call.result, result}
         if "p" not in role and not loose and isinstance(call.result, int):
             self._note(compare_status(call.number, call.name, call.result, int(result or 0)))
+        self._graphs.learn(call, role, self._drawn(call, role))
         if not failed:
             self._learn(call, role, result, answers)
-            self._graphs.learn(call, role, self._descriptors)
             if role & _COMPUTES:
                 self._after(call)
         if role & {"synchronize", "drain", "reset"}:
             self._kept.clear()
+
+    def _drawn(self, call: Call, role: frozenset[str]) -> Launch | None:
+        """Return the operator that a call adds to a graph; other streams run meanwhile."""
+        if call.failed or "phase-2" not in role or not self._graphs.is_open:
+            return None
+        status, model = raw.ffi.new("aclmdlRICaptureStatus *"), raw.ffi.new("aclmdlRI *")
+        stream = raw.pointer_to(self._address(call.handle("stream")))
+        failed = function("aclmdlRICaptureGetInfo")(stream, status, model)
+        return self._descriptors.launch(call.handle("executor")) if failed or status[0] else None
 
     def _note(self, divergence: Divergence | None) -> None:
         if divergence is not None:
@@ -235,7 +244,7 @@ class _Replay:
         kind, size, here = call.handle("kind"), _extent(call, name), self._memory.find(value)
         recorded_here = self._contents.take(call.number, OF_HOST) if name == "src" else []
         of_host = kind in {0, _TO_DEVICE if name == "src" else _TO_HOST} or (
-            kind == _ANY_KIND and here is None and (name == "dst" or bool(recorded_here))
+            kind == _ANY_KIND and (bool(recorded_here) or (here is None and name == "dst"))
         )
         if not of_host or size >= _MANY:
             if size < _MANY:
@@ -371,5 +380,6 @@ def _extent(call: Call, name: str) -> int:
     """Return the bytes from the first to the last of an end of a copy."""
     if "height" in call.arguments:
         rows, width = call.handle("height"), call.handle("width")
-        return (rows - 1) * call.handle("dpitch" if name == "dst" else "spitch") + width
+        pitch = call.handle("dpitch" if name == "dst" else "spitch")
+        return (rows - 1) * pitch + width if rows else 0
     return max(call.handle("count"), call.handle("destMax") if name == "dst" else 0)

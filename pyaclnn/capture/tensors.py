@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 __all__ = ["Descriptors", "Graphs", "Launch", "Operand", "Tensor", "made_up"]
 
 _PHASE_1: Final = "GetWorkspaceSize"
+_WRONG_THREAD: Final = 107038
+"""The status of the end of a capture that goes on: another thread began it."""
 _MOST_LAUNCHES: Final = 4096
 """Executors that are remembered; those that are used again are few."""
 
@@ -184,27 +186,32 @@ class Graphs:
     """Graphs of a trace at a call: the tensors of their operators."""
 
     def __init__(self) -> None:
-        self._open = 0
+        self._open: set[int] = set()
         self._mixed = False
         self._drawn: list[Operand] = []
         self._graphs: dict[int, list[Operand]] = {}
 
-    def learn(self, call: Call, role: frozenset[str], descriptors: Descriptors) -> None:
+    @property
+    def is_open(self) -> bool:
+        """Whether a stream is being captured."""
+        return bool(self._open)
+
+    def learn(self, call: Call, role: frozenset[str], drawn: Launch | None) -> None:
         """Note what a call has added to a graph; of several at a time, nothing is known."""
-        if "graph-begin" in role:
-            self._mixed = self._open > 0
-            self._open += 1
-        elif "graph-end" in role and self._open:
-            self._open -= 1
+        stream = call.handle("stream") if "stream" in call.arguments else 0
+        if "graph-begin" in role and not call.failed:
+            self._mixed = self.is_open
+            self._open.add(stream)
+        elif "graph-end" in role and stream in self._open and call.result != _WRONG_THREAD:
+            self._open.remove(stream)  # also if there is no graph
             if not self._open:
-                self._graphs[call.handle("modelRI")] = [] if self._mixed else self._drawn
+                if not call.failed:
+                    self._graphs[call.handle("modelRI")] = [] if self._mixed else self._drawn
                 self._drawn = []
-        elif "phase-2" in role and self._open:
-            launch = descriptors.launch(call.handle("executor"))
-            for operand in launch.operands if launch else ():
-                name = f"{launch.name if launch else ''}.{operand.name}"
-                place = len(self._drawn)
-                self._drawn.append(operand._replace(parameter=place, element=0, name=name))
+        for operand in drawn.operands if drawn else ():
+            name = f"{drawn.name if drawn else ''}.{operand.name}"
+            place = len(self._drawn)
+            self._drawn.append(operand._replace(parameter=place, element=0, name=name))
 
     def operands(self, call: Call, descriptors: Descriptors) -> Sequence[Operand]:
         """Return the tensors of an operator or a graph that a call runs, unless it is captured."""

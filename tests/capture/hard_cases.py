@@ -17,6 +17,7 @@ import pyaclnn
 from pyaclnn import aclnn
 from pyaclnn.cann import raw
 from pyaclnn.cann.gate import OUT, call, fetch
+from pyaclnn.cann.library import function
 from pyaclnn.runtime.array import DeviceArray
 from pyaclnn.runtime.buffer import Buffer
 
@@ -90,6 +91,19 @@ def copies_of_any_kind(size: int, stream: pyaclnn.Stream) -> None:
     stream.synchronize()
     call("aclrtMemcpy", at(host), nbytes, raw.pointer_to(y.address), nbytes, ANYWHERE)
     require(host, size, 2)
+
+
+def pinned_copies_of_any_kind(size: int, stream: pyaclnn.Stream) -> None:
+    x = DeviceArray.empty((size,), np.float32, stream.device)
+    pinned = pyaclnn.pinned_empty((size,), np.float32, stream.device)
+    pinned[...] = numbers(size)
+    place, nbytes = raw.pointer_to(x.address), 4 * size
+    call("aclrtMemcpyAsync", place, nbytes, at(pinned), nbytes, ANYWHERE, stream.pointer)
+    call("aclrtMemcpy2d", place, 4, place, 1024, 4, 0, ON_DEVICE)  # no row
+    y = double(place, size, stream)
+    stream.synchronize()
+    call("aclrtMemcpy", at(pinned), nbytes, raw.pointer_to(y.address), nbytes, ANYWHERE)
+    require(pinned, size, 2)
 
 
 def asynchronous_fills(size: int, stream: pyaclnn.Stream) -> None:
@@ -194,6 +208,67 @@ def graphs(size: int, stream: pyaclnn.Stream) -> None:
         call("aclmdlRIExecuteAsync", model, stream.pointer)
         stream.synchronize()
         require(z, size, 6 * turn)
+    call("aclmdlRIDestroy", model)
+
+
+def graphs_that_fail(size: int, stream: pyaclnn.Stream) -> None:
+    """The stream leaves its capture, though there is no graph."""
+    x = pyaclnn.to_device(numbers(size), stream.device)
+    y = DeviceArray.empty((size,), np.float32, stream.device)
+    with pyaclnn.Stream(stream.device) as beside:
+        event = fetch("aclrtCreateEventExWithFlag", OUT, 1)
+        call("aclmdlRICaptureBegin", stream.pointer, 2)
+        aclnn.muls(x, np.float32(3), stream=stream, out=y)
+        call("aclrtRecordEvent", event, stream.pointer)
+        call("aclrtStreamWaitEvent", beside.pointer, event)
+        aclnn.muls(x, np.float32(3), stream=beside, out=y)
+        model = raw.ffi.new("aclmdlRI *")
+        assert function("aclmdlRICaptureEnd")(stream.pointer, model) == 107025  # not joined again
+    z = double(raw.pointer_to(x.address), size, stream)
+    stream.synchronize()
+    require(z, size, 2)
+    call("aclrtDestroyEvent", event)
+
+
+def graphs_of_parts(size: int, stream: pyaclnn.Stream) -> None:
+    """A graph writes parts of what it reads; the rest is of another process."""
+    x = pyaclnn.to_device(numbers(8 * size), stream.device)
+    key = raw.ffi.new("char[65]")
+    call("aclrtIpcMemGetExportKey", raw.pointer_to(x.address), 32 * size, key, 65, 1)
+    memory = fetch("aclrtIpcMemImportByKey", OUT, key, 0)
+    y = DeviceArray.empty((size,), np.float32, stream.device)
+    z = pyaclnn.to_device(numbers(size), stream.device)
+    parts = array(memory, 8 * size, stream.device)[::8]
+    call("aclmdlRICaptureBegin", stream.pointer, 2)
+    aclnn.muls(z, np.float32(2), stream=stream, out=parts)
+    aclnn.muls(array(memory, size, stream.device), np.float32(2), stream=stream, out=y)
+    model = fetch("aclmdlRICaptureEnd", stream.pointer, OUT)
+    call("aclmdlRIExecuteAsync", model, stream.pointer)
+    stream.synchronize()
+    expected = 2 * numbers(size)
+    expected[::8] = 4 * numbers(len(expected[::8]))
+    np.testing.assert_array_equal(y.numpy(), expected)
+    call("aclmdlRIDestroy", model)
+    call("aclrtIpcMemClose", key)
+
+
+def graphs_that_use_memory_again(size: int, stream: pyaclnn.Stream) -> None:
+    """The first result is gone when the graph has run, and so is what ran beside it."""
+    x, whole = (pyaclnn.to_device(numbers(size).astype(t), stream.device) for t in "fi")
+    y, z = (DeviceArray.empty((size,), np.float32, stream.device) for _ in range(2))
+    again = DeviceArray(Buffer.borrow(y.address, 4 * size, stream.device), (size,), np.int32)
+    with pyaclnn.Stream(stream.device) as beside:
+        call("aclmdlRICaptureBegin", stream.pointer, 2)
+        aclnn.muls(x, np.float32(2), stream=stream, out=y)
+        double(raw.pointer_to(x.address), size, beside)
+        aclnn.muls(y, np.float32(3), stream=stream, out=z)
+        aclnn.muls(whole, np.int32(2), stream=stream, out=again)
+        model = fetch("aclmdlRICaptureEnd", stream.pointer, OUT)
+        beside.synchronize()
+    call("aclmdlRIExecuteAsync", model, stream.pointer)
+    stream.synchronize()
+    require(z, size, 6)
+    require(again, size, 2)
     call("aclmdlRIDestroy", model)
 
 

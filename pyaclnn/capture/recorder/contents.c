@@ -43,19 +43,6 @@ static uint64_t number_of(const void *pointer)
     return (uint64_t)(uintptr_t)pointer;
 }
 
-/* The elements from the first to the last in memory; 0 if there are none or it is unknown. */
-static uint64_t span(const struct capture_tensor *tensor)
-{
-    uint64_t elements = tensor->element_size == 0 ? 0 : 1;
-    for (uint32_t i = 0; i < tensor->rank && elements != 0; i++) {
-        if (tensor->dimensions[i] <= 0 || tensor->strides[i] < 0) {
-            return 0;
-        }
-        elements += (uint64_t)((tensor->dimensions[i] - 1) * tensor->strides[i]);
-    }
-    return elements * tensor->element_size;
-}
-
 /* Move the elements together in row-major order; they never move up. */
 static uint64_t gather(const struct capture_tensor *tensor, uint8_t *data)
 {
@@ -80,11 +67,11 @@ static uint64_t gather(const struct capture_tensor *tensor, uint8_t *data)
             index[i] = 0;
         }
     }
-    if (copy != NULL && bytes <= span(tensor)) {
+    if (copy != NULL && bytes <= capture_span(tensor)) {
         memcpy(data, copy, bytes);
     }
     free(copy);
-    return bytes <= span(tensor) ? bytes : 0; /* elements that overlap are not recorded */
+    return bytes <= capture_span(tensor) ? bytes : 0; /* elements that overlap are not recorded */
 }
 
 void capture_write_contents(uint64_t call, const struct capture_operand *of, enum capture_phase phase,
@@ -139,7 +126,7 @@ static void forget(struct pending *copy)
 void capture_copy_tensor(const struct capture_operand *of, uint64_t call, uint64_t stream, enum capture_phase phase,
                         bool full)
 {
-    const uint64_t size = span(&of->tensor);
+    const uint64_t size = capture_span(&of->tensor);
     struct pending *made = size == 0 || size > MOST_BYTES ? NULL : malloc(sizeof *made);
     if (made == NULL) {
         return;

@@ -107,8 +107,9 @@ void capture_after(const struct capture_function *function, uint64_t call,
         return;
     }
     struct capture_operands *of;
-    uint64_t graph;
-    switch (failed && function->hook != CAPTURE_PHASE_2 && function->hook != CAPTURE_SYNCHRONIZE
+    uint64_t graph = 0;
+    switch (failed && function->hook != CAPTURE_PHASE_2 && function->hook != CAPTURE_SYNCHRONIZE &&
+                    function->hook != CAPTURE_GRAPH_END
                 ? CAPTURE_NO_HOOK
                 : function->hook) {
     case CAPTURE_PHASE_1:
@@ -116,7 +117,7 @@ void capture_after(const struct capture_function *function, uint64_t call,
         break;
     case CAPTURE_PHASE_2:
         of = capture_operands_of(words[2].bits);
-        if (of != NULL && !failed && capture_graph_is_open()) {
+        if (of != NULL && !failed && capture_graph_takes(words[3].bits)) {
             capture_graph_draw(of);
         } else if (!failed && capture_wanted(call)) {
             capture_copy_operands(call, of, words[3].bits, CAPTURE_AFTER);
@@ -154,11 +155,13 @@ void capture_after(const struct capture_function *function, uint64_t call,
         }
         break;
     case CAPTURE_GRAPH_BEGIN:
-        capture_graph_begin();
+        capture_graph_begin(words[0].bits);
         break;
     case CAPTURE_GRAPH_END: /* stream, where the model is written */
-        memcpy(&graph, words[1].pointer, sizeof graph);
-        capture_graph_end(graph);
+        if (!failed) {
+            memcpy(&graph, words[1].pointer, sizeof graph);
+        }
+        capture_graph_end(words[0].bits, (int32_t)result, graph);
         break;
     case CAPTURE_GRAPH_RUN:
         if (capture_wanted(call)) {

@@ -37,12 +37,25 @@ void capture_create_tensor(const union mock_word *words, uint64_t handle)
             memcpy(&made->strides[i], (const int64_t *)words[3].pointer + i, 8);
         }
     }
-    made->element_size = capture_type_size((int32_t)words[2].bits);
+    made->type = (int32_t)words[2].bits;
+    made->element_size = capture_type_size(made->type);
     made->offset = (int64_t)words[4].bits;
     made->data = (uint8_t *)(uintptr_t)words[8].bits;
     pthread_mutex_lock(&lock);
     capture_map_put(&tensors, handle, made);
     pthread_mutex_unlock(&lock);
+}
+
+uint64_t capture_span(const struct capture_tensor *tensor)
+{
+    uint64_t elements = tensor->element_size == 0 ? 0 : 1;
+    for (uint32_t i = 0; i < tensor->rank && elements != 0; i++) {
+        if (tensor->dimensions[i] <= 0 || tensor->strides[i] < 0) {
+            return 0;
+        }
+        elements += (uint64_t)((tensor->dimensions[i] - 1) * tensor->strides[i]);
+    }
+    return elements * tensor->element_size;
 }
 
 static void add_tensor(struct capture_operands **to, uint64_t handle, const struct capture_operand *as)

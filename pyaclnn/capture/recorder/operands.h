@@ -11,6 +11,7 @@ struct capture_tensor {
     uint8_t *data;
     int64_t dimensions[CAPTURE_DIMENSIONS], strides[CAPTURE_DIMENSIONS], offset;
     uint32_t rank, element_size; /* 0: of a kind that is not copied */
+    int32_t type;
 };
 
 /* The tensors of an operator between its phases, or of a list. */
@@ -30,13 +31,18 @@ void capture_create_list(const union mock_word *words, uint64_t handle);
 void capture_note_operands(const struct capture_function *function, const union mock_word *words);
 void capture_set_address(const union mock_word *words);
 struct capture_operands *capture_operands_of(uint64_t executor);
+/* The bytes from the first element to the last in memory; 0 if there are none or it is unknown. */
+uint64_t capture_span(const struct capture_tensor *tensor);
 /* Forget a tensor, a list with its tensors, or an executor. */
 void capture_destroy(uint64_t handle);
 
 /* graphs.c */
 bool capture_graph_is_open(void); /* a copy would become a part of it */
-void capture_graph_begin(void);
+void capture_graph_begin(uint64_t stream);
+/* Whether what a stream is given becomes a part of a graph: others run while one is captured. */
+bool capture_graph_takes(uint64_t stream);
 void capture_graph_draw(const struct capture_operands *of);
-void capture_graph_end(uint64_t graph);
+/* End the capture of a stream, if it has left it; 0: there is no graph. */
+void capture_graph_end(uint64_t stream, int32_t status, uint64_t graph);
 const struct capture_operands *capture_graph_of(uint64_t graph);
 void capture_graph_destroy(uint64_t graph);

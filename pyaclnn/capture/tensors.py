@@ -193,7 +193,7 @@ class Graphs:
 
     @property
     def is_open(self) -> bool:
-        """Whether a stream is being captured."""
+        """True while a stream is being captured."""
         return bool(self._open)
 
     def learn(self, call: Call, role: frozenset[str], drawn: Launch | None) -> None:

@@ -41,10 +41,11 @@ def _operator(name: str, make: Any, tensors: str, saved: str, options: str) -> A
         The function that applies it, and gives the results and then the statistics.
     """
     torch = pytorch()
+    count, kept_count = tensors.count(",") + 1, saved.count(",") + 1
     compute, forward = _defined(
         name,
         f"({tensors}, {options}) -> ({', '.join(['Tensor'] * (make.results + make.statistics))})",
-        tensors.count(",") + 1,
+        count,
         make,
         lambda norm, given: norm.outputs(*given),
         lambda norm, given, outputs: norm.launch(given, outputs),
@@ -52,7 +53,7 @@ def _operator(name: str, make: Any, tensors: str, saved: str, options: str) -> A
     _, backward = _defined(
         f"{name}_backward",
         f"({saved}, {options}, Tensor[] gradients, bool[] wanted) -> Tensor[]",
-        saved.count(",") + 1,
+        kept_count,
         make,
         lambda norm, kept, _gradients, wanted: norm.gradients(kept, wanted),
         lambda norm, kept, found, gradients, wanted: norm.launch_backward(
@@ -60,7 +61,6 @@ def _operator(name: str, make: Any, tensors: str, saved: str, options: str) -> A
         ),
     )
     results, places = make.results, make.places
-    count, kept_count = tensors.count(",") + 1, saved.count(",") + 1
     compiling = torch.compiler.is_compiling
 
     class Gradient(torch.autograd.Function):  # type: ignore[misc,name-defined]  # as below

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is hard to capture is replayed as it was, and a wrong kernel there is found."""
+"""Captures of programs that are hard to replay: the same answers, and wrong kernels found."""
 
 from __future__ import annotations
 

@@ -41,7 +41,7 @@ OTHERWISE = {
 TOLERANCE = {"f16": 2e-3, "bf16": 1.6e-2}
 EXACT = 3e-6
 SOURCES = {"i32-places": "i64", "i64-places": "i32"}
-"""What is replaced, if it is not float32."""
+"""Types that are replaced, where that is not float32."""
 
 
 class Variant(Stage):
@@ -166,7 +166,7 @@ LEAST = {
     "i32-places": 120,
     "i64-places": 20,
 }
-"""How many vectors have a variant, at least."""
+"""Least number of vectors that have a variant."""
 
 
 @pytest.mark.sampled(1)

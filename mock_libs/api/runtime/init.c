@@ -9,6 +9,7 @@
 
 #include "device.h"
 #include "error_message.h"
+#include "hash.h"
 #include "live_objects.h"
 #include "named_callback.h"
 #include "violation.h"
@@ -33,10 +34,10 @@ static bool keep_content(const uint8_t *part, size_t length)
     return larger != NULL;
 }
 
-/* FNV-1a over the content of a configuration file; no file counts as empty content. */
+/* Hash the content of a configuration file; no file counts as empty content. */
 static aclError hash_configuration(const char *path, uint64_t *hash)
 {
-    *hash = 14695981039346656037u;
+    *hash = MOCK_HASH_EMPTY;
     content_length = 0;
     if (!keep_content((const uint8_t *)"", 0)) {
         return mock_fail(ACL_ERROR_BAD_ALLOC, "no host memory for the configuration");
@@ -55,9 +56,7 @@ static aclError hash_configuration(const char *path, uint64_t *hash)
     const bool pipe = fstat(file, &status) != 0 || S_ISFIFO(status.st_mode);
     ssize_t got = pipe ? -1 : read(file, part, sizeof part);
     for (; got > 0 && content_length <= LARGEST; got = read(file, part, sizeof part)) {
-        for (ssize_t i = 0; i < got; i++) {
-            *hash = (*hash ^ part[i]) * 1099511628211u;
-        }
+        *hash = mock_hash(*hash, part, (size_t)got);
         if (!keep_content(part, (size_t)got)) {
             break;
         }

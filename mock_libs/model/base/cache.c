@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "hash.h"
+
 enum { BUCKETS = 512, LONGEST_KEY = 8192, DEFAULT_LIMIT = 10000, HIGHEST_LIMIT = 10000000 };
 
 struct entry {
@@ -71,11 +73,7 @@ static struct cache *own_cache(void)
 
 uint64_t mock_cache_hash(const uint8_t *key, size_t length)
 {
-    uint64_t hash = 14695981039346656037u; /* FNV-1a */
-    for (size_t i = 0; i < length; i++) {
-        hash = (hash ^ key[i]) * 1099511628211u;
-    }
-    return hash;
+    return mock_hash(MOCK_HASH_EMPTY, key, length);
 }
 
 static struct entry *look_up(const struct cache *cache, const uint8_t *key, size_t length,

@@ -3,6 +3,7 @@
 #include "compiled_operator.h"
 
 #include <fnmatch.h>
+#include <search.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,15 +12,25 @@
 #include "single_operator.h"
 #include "violation.h"
 
-static struct compiled {
-    struct compiled *next;
-    char *pattern;
-} *compiled;
+static void *keys; /* a tree of all, as a program of many shapes compiles for each of them */
+
+static struct pattern {
+    struct pattern *next;
+    const char *key;
+} *patterns; /* those that leave a dimension open */
+
+static int compare(const void *one, const void *other)
+{
+    return strcmp(one, other);
+}
 
 bool mock_compiled_find(const char *key)
 {
-    const struct compiled *each = compiled;
-    while (each != NULL && fnmatch(each->pattern, key, 0) != 0) {
+    const struct pattern *each = patterns;
+    if (tfind(key, &keys, compare) != NULL) {
+        return true;
+    }
+    while (each != NULL && fnmatch(each->key, key, 0) != 0) {
         each = each->next;
     }
     return each != NULL;
@@ -27,18 +38,24 @@ bool mock_compiled_find(const char *key)
 
 bool mock_compiled_add(char *key)
 {
-    const struct compiled *each = compiled;
-    while (each != NULL && strcmp(each->pattern, key) != 0) {
-        each = each->next;
-    }
-    struct compiled *made = each == NULL ? malloc(sizeof *made) : NULL;
-    if (made == NULL) {
+    const bool is_open = strchr(key, '*') != NULL;
+    struct pattern *pattern = is_open ? malloc(sizeof *pattern) : NULL;
+    if (is_open && pattern == NULL) {
         free(key);
-        return each != NULL;
+        return false;
     }
-    *made = (struct compiled){compiled, key};
-    compiled = made;
-    return true;
+    char **node = tsearch(key, &keys, compare);
+    const bool added = node != NULL && *node == key;
+    if (added && pattern != NULL) {
+        *pattern = (struct pattern){patterns, key};
+        patterns = pattern;
+        return true;
+    }
+    free(pattern);
+    if (!added) {
+        free(key);
+    }
+    return node != NULL;
 }
 
 static aclError print_side(FILE *key, const char *side, int count, const aclTensorDesc *const *descs)

@@ -22,11 +22,13 @@ bool capture_graph_is_open(void)
 
 bool capture_graph_takes(uint64_t stream)
 {
+    if (!capture_graph_is_open()) {
+        return false;
+    }
     int (*ask)(uint64_t, int *, void **), status = 0;
     void *address = capture_real("aclmdlRICaptureGetInfo"), *graph = NULL;
     memcpy(&ask, &address, sizeof ask);
-    return capture_graph_is_open() &&
-           (address == NULL || ask(stream, &status, &graph) != 0 || status != 0);
+    return address == NULL || ask(stream, &status, &graph) != 0 || status != 0;
 }
 
 /* Note that a stream is captured, or no more; the lock is held. */
@@ -69,7 +71,8 @@ static const uint8_t *end_from(const struct capture_tensor *tensor, const uint8_
 }
 
 /* Whether operators before have written all of a tensor. */
-static bool is_written(const struct capture_tensor *tensor, const struct capture_operand *list, uint32_t count)
+static bool is_written(const struct capture_tensor *tensor, const struct capture_operand *list,
+                       uint32_t count)
 {
     const uint8_t *at = begin_of(tensor), *end = at + capture_span(tensor), *from = NULL;
     while (from != at) {
@@ -88,9 +91,9 @@ static bool is_written(const struct capture_tensor *tensor, const struct capture
 static bool replaces(const struct capture_operand *by, const struct capture_tensor *other)
 {
     const uint8_t *begin = begin_of(&by->tensor), *end = begin + capture_span(&by->tensor);
+    const bool overlaps = begin < begin_of(other) + capture_span(other) && begin_of(other) < end;
     return by->written &&
-           (is_written(other, by, 1) || (by->tensor.type != other->type && begin < begin_of(other) + capture_span(other) &&
-                                         begin_of(other) < end));
+           (is_written(other, by, 1) || (by->tensor.type != other->type && overlaps));
 }
 
 /* Add an operator; its tensors are numbered through the graph. */
@@ -111,7 +114,8 @@ void capture_graph_draw(const struct capture_operands *of)
     }
     for (uint32_t i = 0; made != NULL && i < count; i++) {
         for (uint32_t j = count; j < all; j++) {
-            made->list[i].written = made->list[i].written && !replaces(&made->list[j], &made->list[i].tensor);
+            struct capture_operand *older = &made->list[i];
+            older->written = older->written && !replaces(&made->list[j], &older->tensor);
         }
     }
     if (made != NULL) {

@@ -218,7 +218,12 @@ CASES: list[tuple[str, list[Any], dict[str, Any], list[Any]]] = [
     ("MatMul", [X, Y, None], {"transpose_x2": True}, [X @ Y.T]),
     ("MatMulV2", [X, Y], {"transpose_x1": True}, [X.T @ Y]),
     ("BatchMatMulV2", [X[None], Y[None]], {"adj_x2": True}, [(X @ Y.T)[None]]),
-    ("Add", [X, Y], {}, [X + Y]),
+    ("Add", [X, Y], {"_hint": 1}, [X + Y]),
+    ("Exp", [X], {"base": 2.0, "shift": 1.0}, [np.exp2(X + 1)]),
+    ("Log", [X], {"base": 2.0, "scale": 3.0, "shift": 1.0}, [np.log2(3 * X + 1)]),
+    ("ReduceSum", [X, zeros(0, dtype=np.int64)], {"noop_with_empty_axes": True}, [X]),
+    ("ReduceSum", [X, zeros(0, dtype=np.int64)], {}, [np.array(15, np.float32)]),
+    ("MatMulV2", [X, Y], {"transpose_x1": True, "offset_x": 0}, [X.T @ Y]),
     ("Cast", [X], {"dst_type": 3}, [X.astype(np.int32)]),
     ("Identity", [X], {}, [X]),
     ("Relu", [Y], {}, [np.maximum(Y, 0)]),
@@ -321,6 +326,27 @@ class TestExecution:
         dead = ffi.new("aclTensorDesc *[1]", [ffi.cast("aclTensorDesc *", 0xDEAD)])
         assert lib.aclopCompile(b"Ceil", 1, dead, 0, NULL, NULL, 0, 0, NULL) == 100000
         assert lib.aclopCompile(b"Ceil", 1, NULL, 0, NULL, NULL, 0, 0, NULL) == 100000
+
+    @pytest.mark.parametrize(
+        ("name", "inputs", "attributes", "told"),
+        [
+            ("Relu", [X], {"negative_slope": 0.5}, "attribute negative_slope is 0.5"),
+            ("MatMul", [X, Y], {"transpose_y": True}, "the kernel's attributes: enable_hf32"),
+            ("GatherV2", [X, [1], [0]], {"batch_dims": 1}, "the kernel computes only 0"),
+            ("PadV3", [X, [0, 0, 0, 0]], {"mode": "reflect"}, "attribute mode is reflect"),
+            ("Relu", [zeros(300, 300)], {"negative_slope": 0.5}, "attribute negative_slope"),
+            ("SoftmaxV2", [X], {"axes": (0, 1)}, "axes (0, 1), where there must be one"),
+            ("Conv2D", [X.reshape(1, 1, 2, 3), np.ones((1, 1, 1, 1), np.float32)], {
+                "strides": (1, 1, 1, 1), "pads": (0, 0, 0, 1), "dilations": (1, 1, 1, 1)},
+             "pads (0, 0, 0, 1), which differ"),
+        ],
+    )  # fmt: skip
+    def test_an_attribute_that_no_kernel_heeds_is_refused(
+        self, name: str, inputs: list[Any], attributes: dict[str, Any], told: str
+    ) -> None:
+        status, _ = execute(name, inputs, [zeros(2, 3)], **attributes)
+        assert status == 999001
+        assert told in npu.message()
 
     def test_attributes_that_do_not_fit_stop_nothing(self) -> None:
         status, _ = execute(

@@ -5,16 +5,17 @@
 with ``aclnn`` is the kernel of that operator, called by C's parameter names; others are functions
 of `pyaclnn.reference.kernels.graph_functions` and `functions`, or ``np``. An expression is a
 function of the inputs in order, and of attributes by name, after ``*``; ``outputs`` are zeros in
-the types and shapes of the results.
+the types and shapes of the results. An attribute that an expression names and does not use must
+have the value that stands there, one of those of a set, or any where ``...`` stands: it changes no
+result. One that is not named is refused, unless it begins with ``_``, as hints to compilers do.
 """
 
 from __future__ import annotations
 
 import ast
 import functools
-import inspect
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -29,9 +30,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    GraphFunction = Callable[[Sequence[Any], Mapping[str, Any], list[NDArray[Any]]], list[Any]]
-
-__all__ = ["graph_expressions", "graph_function"]
+__all__ = ["GraphFunction", "graph_expressions", "graph_function"]
 
 
 @functools.cache
@@ -45,40 +44,66 @@ def graph_expressions() -> Mapping[str, str]:
     return found
 
 
+class GraphFunction(NamedTuple):
+    """The function of an operator.
+
+    Attributes:
+        compute: Returns a list of results, of inputs, attributes and empty outputs.
+        taken: The names of the attributes that it takes.
+        fixed: Of those that it does not use, the values that they must have.
+    """
+
+    compute: Callable[[Sequence[Any], Mapping[str, Any], list[NDArray[Any]]], list[Any]]
+    taken: frozenset[str]
+    fixed: Mapping[str, Any]
+
+    def refusal(self, attributes: Mapping[str, Any]) -> str:
+        """Return why attributes cannot be computed with; empty if they can.
+
+        Args:
+            attributes: The values by name.
+        """
+        for name, value in attributes.items():
+            wanted = self.fixed.get(name, ...)
+            if wanted is not ... and value not in (wanted if isinstance(wanted, set) else [wanted]):
+                return f"attribute {name} is {value}; the kernel computes only {wanted}"
+            if name not in self.taken and not name.startswith("_"):
+                known = ", ".join(sorted(self.taken)) or "none"
+                return f"attribute {name} is {value}; the kernel's attributes: {known}"
+        return ""
+
+
 @functools.cache
 def graph_function(name: str) -> GraphFunction | None:
-    """Return the function of an operator: of inputs, attributes and empty outputs.
+    """Return the function of an operator, or None where there is none.
 
     Args:
         name: The operator's name in graphs, such as ``"MatMulV2"``.
-
-    Returns:
-        The function, which returns a list of results; None where there is none.
     """
     text = graph_expressions().get(name)
     if text is None:
         return None
-    used = {node.id for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Name)}
+    tree = ast.parse(text, mode="eval").body
+    assert isinstance(tree, ast.Lambda)  # noqa: S101  # our own table
+    used = {node.id for node in ast.walk(tree.body) if isinstance(node, ast.Name)}
     known = {each: _kernel(each) for each in used if each.startswith("aclnn")}
     function: Callable[..., Any] = eval(  # noqa: S307  # our own table
         text, {"np": np, **functions(), **vars(graph_functions), **known}
     )
-    taken = {
-        each.name
-        for each in inspect.signature(function).parameters.values()
-        if each.kind is inspect.Parameter.KEYWORD_ONLY
-    }
+    named = {each.arg for each in tree.args.kwonlyargs}
+    defaults: Mapping[str, Any] = function.__kwdefaults__ or {}
 
     def compute(
         inputs: Sequence[Any], attributes: Mapping[str, Any], outputs: list[NDArray[Any]]
     ) -> list[Any]:
         given = {**attributes, "outputs": outputs}
         found = function(
-            *map(_wide, inputs), **{each: given[each] for each in taken if each in given}
+            *map(_wide, inputs), **{each: given[each] for each in named if each in given}
         )
         return list(found) if isinstance(found, (tuple, list)) else [found]
 
-    return compute
+    fixed = {each: defaults[each] for each in named - used}
+    return GraphFunction(compute, frozenset(named - {"formats", "outputs"}), fixed)
 
 
 def _wide(value: Any) -> Any:

@@ -55,8 +55,10 @@ def find_single_operator(call: Call) -> Operator[Any]:
 
     def check(given: dict[str, Value], _setting: Setting) -> Plan:
         """Try the kernel with zeros, if these are few: its limits are refused, not its data."""
-        if graph_function(kind) is None:
-            raise RefusalError(Status.MOCK_NOT_IMPLEMENTED, _no_kernel(kind))
+        function = graph_function(kind)
+        refusal = "" if function is None else function.refusal(_attributes(given))
+        if function is None or refusal:
+            raise RefusalError(Status.MOCK_NOT_IMPLEMENTED, _no_kernel(kind, refusal))
         try:
             if sum(tensor.size for tensor in call.tensors) <= _TRIED:
                 _computed(kind, given, lambda _, tensor: _empty(tensor))
@@ -89,12 +91,13 @@ def find_single_operator(call: Call) -> Operator[Any]:
     )
 
 
-def _no_kernel(kind: str) -> str:
+def _no_kernel(kind: str, why: str) -> str:
+    reason = f" ({why})" if why else ""
     return (
         f"EZ9999: the simulated NPU has no kernel for the single operator {kind} and these "
-        "arguments (aclopCompileAndExecute). Call a function of aclnn, to which "
-        "pyaclnn.mock.operator gives a NumPy function; with PYACLNN_MOCK_CANN=9.1, torch-npu calls "
-        "more of them"
+        f"arguments{reason}, which aclopCompileAndExecute executes. Call a function of aclnn, to "
+        "which pyaclnn.mock.operator gives a NumPy function; with PYACLNN_MOCK_CANN=9.1, torch-npu "
+        "calls more of them"
     )
 
 
@@ -112,14 +115,15 @@ def _computed(
     outputs = [item for item in _tensors(given["outputs"]) if item is not None]
     try:
         empty = [_empty(output) for output in outputs]
-        found = function(_inputs(given, array_of), _attributes(given, outputs), empty)
+        attributes = {**_attributes(given), "formats": _formats(given, outputs)}
+        found = function.compute(_inputs(given, array_of), attributes, empty)
         pairs = zip(outputs, found, strict=True)
         return [(output, _fitting(output, result)) for output, result in pairs]
     except (ValueError, IndexError) as error:
         raise DeviceMemoryError(text_of(error)) from error
     except (TypeError, KeyError, NotImplementedError) as error:
-        text = f"{_no_kernel(kind)} ({type_name(error)}: {text_of(error)})"
-        raise KernelLimitError(text) from error
+        why = f"{type_name(error)}: {text_of(error)}"
+        raise KernelLimitError(_no_kernel(kind, why)) from error
 
 
 def _tensors(value: Value) -> tuple[Tensor | None, ...]:
@@ -139,12 +143,14 @@ def _inputs(given: dict[str, Value], array_of: Callable[[str, Tensor], NDArray[A
     return found
 
 
-def _attributes(given: dict[str, Value], outputs: list[Tensor]) -> dict[str, Any]:
-    """Return the attributes, and ``formats`` of the first input and the first output."""
+def _attributes(given: dict[str, Value]) -> dict[str, Any]:
+    return {name[1:]: _plain(value) for name, value in given.items() if name[0] == "@"}
+
+
+def _formats(given: dict[str, Value], outputs: list[Tensor]) -> tuple[str, ...]:
+    """Return the formats of the first input and the first output."""
     first = (next(filter(None, _tensors(given["inputs"])), None), *outputs)[:2]
-    formats = tuple(tensor.format_name for tensor in first if tensor is not None)
-    attributes = {name[1:]: _plain(value) for name, value in given.items() if name[0] == "@"}
-    return {**attributes, "formats": formats}
+    return tuple(tensor.format_name for tensor in first if tensor is not None)
 
 
 def _plain(value: Value | None) -> Any:

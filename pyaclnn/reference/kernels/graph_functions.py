@@ -18,12 +18,14 @@ __all__ = [
     "lstm",
     "lstm_backward",
     "matrix_product",
+    "only",
     "over_time",
     "put_along",
     "reduced",
     "relaid",
     "singular_values",
     "swapped",
+    "symmetric",
 ]
 
 Array = Any
@@ -44,9 +46,9 @@ def matrix_product(x1: Array, x2: Array, bias: Array, swap1: bool, swap2: bool) 
     return product if bias is None else product + bias
 
 
-def reduced(function: Any, x: Array, axes: Any, keep: bool) -> Array:
-    """Reduce along axes: a number, numbers, a tensor of numbers, or none for all of them."""
-    chosen = tuple(int(axis) for axis in np.reshape(axes, -1)) or None
+def reduced(function: Any, x: Array, axes: Any, keep: bool, idle: bool = False) -> Array:
+    """Reduce along axes: a number, numbers, or a tensor; none for all, or if ``idle`` for none."""
+    chosen = tuple(int(axis) for axis in np.reshape(axes, -1)) or (() if idle else None)
     wide = x.astype(np.float32) if x.dtype.kind not in "iub" else x
     return function(wide, axis=chosen, keepdims=bool(keep))
 
@@ -129,6 +131,28 @@ def _turned(value: Any) -> Any:
     if isinstance(value, tuple):
         return tuple(_turned(each) for each in value)
     return value[::-1] if np.ndim(value) == _STATES else value
+
+
+def only(axes: Any) -> int:
+    """Return the axis of a list of one.
+
+    Raises:
+        NotImplementedError: There are others, or none.
+    """
+    if np.size(axes) != 1:
+        raise NotImplementedError(f"axes {axes}, where there must be one")
+    return int(np.ravel(axes)[0])
+
+
+def symmetric(pads: Any) -> Any:
+    """Return the padding of each axis, of pairs of what is in front and behind.
+
+    Raises:
+        NotImplementedError: They differ.
+    """
+    if tuple(pads[::2]) != tuple(pads[1::2]):
+        raise NotImplementedError(f"pads {pads}, which differ in front and behind")
+    return pads[::2]
 
 
 def put_along(x: Array, indices: Array, updates: Array, axis: int) -> Array:

@@ -41,6 +41,8 @@ _HOOKS: Final = (
     *("message", "graph-run", "graph-destroy", "copy-2d"),
 )
 """The hooks of the recorder, in the order of ``enum capture_hook``."""
+_MARKS: Final = {"creates": "+", "finds": "+?", "destroys": "-", "places": "@"}
+"""What a part of a trace begins with: calls that made what is alive, and chose where it is."""
 _NUMBERS: Final = "int8_t:c uint8_t:c char:c bool:b uint16_t:k int16_t:k int32_t:i int:i uint32_t:u"
 _SIZES: Final = dict(
     pair.split(":")
@@ -76,7 +78,7 @@ class Recorded(NamedTuple):
         """The line of the recorder's table."""
         spec = " ".join(f"{letter}:{name}" for name, letter in self.parameters)
         hook = next((_HOOKS.index(word) for word in self.role if word in _HOOKS), 0)
-        marks = "+" * ("creates" in self.role) + "-" * ("destroys" in self.role)
+        marks = "".join(mark for word, mark in _MARKS.items() if word in self.role)
         return f"{self.name}\t{spec}\t{self.result}{marks}#{hook}"
 
 

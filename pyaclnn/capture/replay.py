@@ -43,7 +43,6 @@ __all__ = ["replay"]
 
 _TO_DEVICE, _TO_HOST = 1, 2
 _ANY_KIND: Final = 4
-_CONTEXT: Final = ("aclrtSetDevice", "aclrtSetCurrentContext")
 _COPIES: Final = frozenset({"copy", "copy-2d"})
 _COMPUTES: Final = frozenset({"phase-2", "graph-run"})
 _MANY: Final = 1 << 31
@@ -90,6 +89,7 @@ class _Replay:
         self._needed: dict[int, int] = {}
         self._comparable = True
         self._contexts: dict[int, Any] = {}
+        self._placed: dict[int, int] = {}
         self._thread = 0
         self._graphs = Graphs()
         self._kept: list[Any] = []
@@ -104,6 +104,8 @@ class _Replay:
         if known is None or not known.role & {"run", "peer"}:
             self._outcome.skipped[call.name] += 1
             return
+        if "places" in known.role and self._placed.get(call.thread) == call.number:
+            return  # a part of a trace repeats what chose the place of its calls
         if call.thread != self._thread:
             self._switch(call.thread)
         if "peer" in known.role:
@@ -131,7 +133,8 @@ class _Replay:
         self._begun = True
         if call.number:
             function("aclInit")(raw.NULL)
-            function("aclrtSetDevice")(0)
+            if call.name != "aclrtSetDevice":
+                function("aclrtSetDevice")(0)
 
     def _switch(self, thread: int) -> None:
         self._thread = thread
@@ -279,7 +282,8 @@ class _Replay:
         if "p" in role and isinstance(call.result, int) and call.result:
             self._handles[call.result] = int(result)
         self._descriptors.learn(call)
-        if call.name in _CONTEXT:
+        if "places" in role:
+            self._placed[call.thread] = call.number
             context = raw.ffi.new("void **")
             function("aclrtGetCurrentContext")(context)
             self._contexts[call.thread] = context[0]

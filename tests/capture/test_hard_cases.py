@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from pyaclnn.capture.trace import Call, read_trace
+
 from . import hard_cases
 from .captured import WRONG_KERNEL, capture, pyaclnn
 
@@ -47,6 +49,21 @@ def test_each_order_of_work_gives_the_same_answers(mode: str, trace: Path) -> No
     count = sum(RESULTS.get(name, 1) for name in hard_cases.CASES)
     assert f"{count} results compared" in done.stdout
     assert "not comparable" not in done.stdout
+
+
+def test_a_part_begins_on_the_devices_of_the_program(tmp_path: Path) -> None:
+    text = Path(hard_cases.__file__).read_text(encoding="utf-8")
+    program = text.replace("main(sys.argv[1:])", "main(['several_devices'])")
+    whole = capture(tmp_path / "whole.trace", program, **NEWEST)
+    calls = [record for record in read_trace(whole) if isinstance(record, Call)]
+    second = [call.number for call in calls if call.name == "aclrtSetDevice"][1]
+    options = ("--contents", "full", "--calls", f"{second + 8}:")
+    part = capture(tmp_path / "part.trace", program, *options, **NEWEST)
+    done = pyaclnn("replay", part, "--exact", **NEWEST)
+    assert done.returncode == 0, done.stdout
+    assert "1 results compared" in done.stdout
+    made = [call for call in read_trace(part) if isinstance(call, Call)]
+    assert {c.handle("deviceId") for c in made if c.name == "aclrtSetDevice"} == {0, 1}
 
 
 @pytest.mark.parametrize("case", hard_cases.CASES)

@@ -10,7 +10,9 @@
 /* Calls that CANN makes itself, while it is in one, are no calls of the program. */
 static _Thread_local bool inside;
 static _Thread_local uint32_t thread_number;
-static _Thread_local struct capture_bytes record;
+static _Thread_local struct capture_call made; /* the record of the call */
+static _Thread_local struct capture_call chosen; /* the last one that chose where calls are */
+static _Thread_local uint32_t placed;           /* the last file that has it */
 static _Thread_local char *message; /* of the last failure, until the program asks */
 
 static uint64_t now(void)
@@ -43,18 +45,18 @@ static uint64_t pass_on(const void *target, const struct capture_function *funct
 static void put_array(const struct capture_parameter *parameter, const void *data, uint64_t count)
 {
     if (data == NULL) {
-        capture_number(&record, 0);
+        capture_number(&made.record, 0);
         return;
     }
-    capture_number(&record, count + 1);
+    capture_number(&made.record, count + 1);
     if (parameter->size != 8) {
-        capture_put(&record, data, count * parameter->size);
+        capture_put(&made.record, data, count * parameter->size);
         return;
     }
     for (uint64_t i = 0; i < count; i++) {
         int64_t element;
         memcpy(&element, (const char *)data + 8 * i, sizeof element);
-        capture_signed(&record, element);
+        capture_signed(&made.record, element);
     }
 }
 
@@ -65,18 +67,18 @@ static void put_argument(const struct capture_function *function, size_t place,
     const union mock_word word = words[place];
     switch (parameter->letter) {
     case 's':
-        capture_text(&record, word.pointer);
+        capture_text(&made.record, word.pointer);
         break;
     case 'S': { /* may be a path */
         const size_t length = word.pointer == NULL ? 0 : strlen(word.pointer);
         const uint64_t hash = capture_hash(word.pointer, length);
-        capture_number(&record, word.pointer == NULL ? 0 : length + 1);
-        capture_put(&record, &hash, sizeof hash);
+        capture_number(&made.record, word.pointer == NULL ? 0 : length + 1);
+        capture_put(&made.record, &hash, sizeof hash);
         break;
     }
     case 'd':
     case 'f':
-        capture_put(&record, &word, sizeof word);
+        capture_put(&made.record, &word, sizeof word);
         break;
     case 'l':
         put_array(parameter, word.pointer, words[parameter->other].bits);
@@ -88,9 +90,9 @@ static void put_argument(const struct capture_function *function, size_t place,
                                 ? capture_type_size((int32_t)words[parameter->other].bits)
                                 : parameter->size;
         const bool there = word.pointer != NULL && (parameter->letter != 'o' || succeeded);
-        capture_number(&record, word.pointer == NULL ? 0 : there ? size + 1 : 1);
+        capture_number(&made.record, word.pointer == NULL ? 0 : there ? size + 1 : 1);
         if (there) {
-            capture_put(&record, word.pointer, size);
+            capture_put(&made.record, word.pointer, size);
         }
         break;
     }
@@ -99,16 +101,16 @@ static void put_argument(const struct capture_function *function, size_t place,
     case 'i':
     case 'q':
     case 'y':
-        capture_signed(&record, (int64_t)word.bits);
+        capture_signed(&made.record, (int64_t)word.bits);
         break;
     case 'u':
-        capture_number(&record, word.bits & UINT32_MAX);
+        capture_number(&made.record, word.bits & UINT32_MAX);
         break;
     case 'k':
-        capture_number(&record, word.bits & UINT16_MAX);
+        capture_number(&made.record, word.bits & UINT16_MAX);
         break;
     default:
-        capture_number(&record, word.bits);
+        capture_number(&made.record, word.bits);
     }
 }
 
@@ -121,7 +123,7 @@ static void note_message(void)
     memcpy(&ask, &address, sizeof ask);
     const char *text = address == NULL ? NULL : ask();
     message = text == NULL ? NULL : (char *)(uintptr_t)text;
-    capture_text(&record, text);
+    capture_text(&made.record, text);
 }
 
 static uint64_t record_call(uint32_t number, struct capture_function *function,
@@ -145,21 +147,23 @@ static uint64_t record_call(uint32_t number, struct capture_function *function,
     const int error = errno;
     const uint64_t end = now();
     const bool failed = function->result == 'i' && (int32_t)result != 0;
-    const bool kept = capture_keeping() && (function->creates || function->destroys);
+    const bool kept = capture_keeping() &&
+                      (function->creates || function->destroys || function->places);
     if (wanted || kept) {
-        record.length = 0;
-        capture_number(&record, 1);
-        capture_number(&record, number);
-        capture_number(&record, call);
-        capture_number(&record, thread_of());
-        capture_number(&record, begin);
-        capture_number(&record, end - begin);
+        made.record.length = 0;
+        made.number = number;
+        capture_number(&made.record, 1);
+        capture_number(&made.record, number);
+        capture_number(&made.record, call);
+        capture_number(&made.record, thread_of());
+        capture_number(&made.record, begin);
+        capture_number(&made.record, end - begin);
         if (function->result == 's') {
-            capture_text(&record, (const char *)(uintptr_t)result);
+            capture_text(&made.record, (const char *)(uintptr_t)result);
         } else if (function->result == 'i') {
-            capture_signed(&record, (int32_t)result);
+            capture_signed(&made.record, (int32_t)result);
         } else {
-            capture_number(&record, function->result == 'v' ? 0 : result);
+            capture_number(&made.record, function->result == 'v' ? 0 : result);
         }
         for (size_t i = 0; i < function->count; i++) {
             put_argument(function, i, words, !failed);
@@ -172,16 +176,25 @@ static uint64_t record_call(uint32_t number, struct capture_function *function,
         const uint64_t key = function->result == 'p' ? result : words[0].bits;
         if (function->destroys) {
             capture_forget(key);
-        } else {
-            uint64_t made = key;
+        } else if (function->creates) {
+            uint64_t handle = key;
             if (function->result != 'p' && function->parameters[0].letter == 'o') {
-                memcpy(&made, words[0].pointer, sizeof made);
+                memcpy(&handle, words[0].pointer, sizeof handle);
             }
-            capture_keep(made, &record, number);
+            capture_keep(handle, &chosen, &made);
         }
     }
     if (wanted) {
-        capture_write(&record, function, number, failed);
+        if (chosen.record.length != 0 && placed != capture_file()) {
+            capture_write(&chosen.record, capture_function(chosen.number), chosen.number, false);
+            placed = capture_file();
+        }
+        capture_write(&made.record, function, number, failed);
+    }
+    if (kept && !failed && function->places) {
+        chosen.record.length = 0;
+        capture_put(&chosen.record, made.record.data, made.record.length);
+        chosen.number = number;
     }
     capture_after(function, call, words, result);
     errno = error;

@@ -36,9 +36,9 @@ static struct {
 /* A live object: the record of the call that created it. */
 struct living {
     uint64_t order;
-    uint32_t number;
-    size_t length;
-    uint8_t record[];
+    uint32_t place_number, number;
+    size_t place_length, length;
+    uint8_t records[]; /* what chose the place, and what made it there */
 };
 
 static uint64_t now(void)
@@ -146,6 +146,13 @@ static int by_order(const void *one, const void *other)
     return (*a)->order < (*b)->order ? -1 : (*a)->order > (*b)->order;
 }
 
+/* Whether the same call chose the place of both. */
+static bool is_beside(const struct living *one, const struct living *before)
+{
+    return before != NULL && before->place_length == one->place_length &&
+           memcmp(before->records, one->records, one->place_length) == 0;
+}
+
 /* Write the calls that made what is alive, in their order. */
 static void put_living(void)
 {
@@ -160,8 +167,13 @@ static void put_living(void)
         qsort(all, count, sizeof *all, by_order);
     }
     for (size_t i = 0; i < count; i++) {
-        define(all[i]->number);
-        capture_put(&trace.block, all[i]->record, all[i]->length);
+        const struct living *one = all[i], *before = i == 0 ? NULL : all[i - 1];
+        if (one->place_length != 0 && !is_beside(one, before)) {
+            define(one->place_number);
+            capture_put(&trace.block, one->records, one->place_length);
+        }
+        define(one->number);
+        capture_put(&trace.block, one->records + one->place_length, one->length);
     }
     free(all);
 }
@@ -222,16 +234,30 @@ bool capture_keeping(void)
     return trace.by_program || capture_settings.first != 0 || capture_settings.limit != 0;
 }
 
-void capture_keep(uint64_t key, const struct capture_bytes *record, uint32_t number)
+void capture_keep(uint64_t key, const struct capture_call *place, const struct capture_call *made)
 {
-    struct living *made = malloc(sizeof *made + record->length);
-    if (made != NULL) {
-        pthread_mutex_lock(&trace.lock);
-        *made = (struct living){trace.order++, number, record->length};
-        memcpy(made->record, record->data, record->length);
-        capture_map_put(&trace.living, key, made);
-        pthread_mutex_unlock(&trace.lock);
+    const size_t before = place->record.length, length = made->record.length;
+    struct living *kept = malloc(sizeof *kept + before + length);
+    if (kept == NULL) {
+        return;
     }
+    pthread_mutex_lock(&trace.lock);
+    if (capture_function(made->number)->finds && capture_map_find(&trace.living, key) != NULL) {
+        free(kept);
+    } else {
+        *kept = (struct living){trace.order++, place->number, made->number, before, length};
+        if (before != 0) {
+            memcpy(kept->records, place->record.data, before);
+        }
+        memcpy(kept->records + before, made->record.data, length);
+        capture_map_put(&trace.living, key, kept);
+    }
+    pthread_mutex_unlock(&trace.lock);
+}
+
+uint32_t capture_file(void)
+{
+    return trace.defined_until;
 }
 
 void capture_forget(uint64_t key)

@@ -56,6 +56,8 @@ static void load(const char *path)
         made[i].result = *result;
         made[i].creates = strchr(result, '+') != NULL;
         made[i].destroys = strchr(result, '-') != NULL;
+        made[i].finds = strchr(result, '?') != NULL;
+        made[i].places = strchr(result, '@') != NULL;
         made[i].hook = (uint8_t)(strchr(result, '#') == NULL ? 0 : atoi(strchr(result, '#') + 1));
         line = end + 1;
     }

@@ -45,6 +45,8 @@ struct capture_function {
     const char *name, *spec;
     char result; /* i: a status, p: an address or number, v: nothing, s: a text */
     bool parsed, defined, creates, destroys;
+    bool finds;  /* what may be kept already, and is then left as it is */
+    bool places; /* chooses the device, or the context, of its thread's next calls */
     uint8_t hook, count, stack;
     char kinds[CAPTURE_MOST + 1];
     struct capture_parameter parameters[CAPTURE_MOST];
@@ -54,6 +56,12 @@ struct capture_function {
 struct capture_bytes {
     uint8_t *data;
     size_t length, capacity;
+};
+
+/* A record of a call, and the number of its function. */
+struct capture_call {
+    struct capture_bytes record;
+    uint32_t number;
 };
 
 struct capture_settings {
@@ -102,7 +110,10 @@ uint64_t capture_next_call(void);
 bool capture_wanted(uint64_t call);
 void capture_write(struct capture_bytes *record, struct capture_function *of, uint32_t number,
                    bool flush);
-void capture_keep(uint64_t key, const struct capture_bytes *record, uint32_t number);
+/* Keep the call that made something, and the one that chose its place before it. */
+void capture_keep(uint64_t key, const struct capture_call *place, const struct capture_call *made);
+/* The number of the file that is written. */
+uint32_t capture_file(void);
 void capture_forget(uint64_t key);
 bool capture_keeping(void);
 

@@ -6,20 +6,10 @@ from __future__ import annotations
 import itertools
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from pyaclnn.capture.contents import AFTER, ContentsOf
 from pyaclnn.capture.functions import recorded
-from pyaclnn.capture.tensors import Descriptors
 from pyaclnn.capture.trace import Call, read_trace
-from pyaclnn.capture.verdict import (
-    Divergence,
-    Outcome,
-    compare_arrays,
-    compare_status,
-    hash_differs,
-    workspace_differs,
-)
+from pyaclnn.capture.verdict import Divergence, Outcome
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -42,16 +32,21 @@ def compare(one: Path, other: Path, *, exact: bool = False) -> Outcome:
     with ContentsOf(one) as first, ContentsOf(other) as second:
         threads = sorted({call.thread for path in (one, other) for call in _calls(path)})
         for thread in threads:
-            descriptors = Descriptors()
             pairs = itertools.zip_longest(_calls(one, thread), _calls(other, thread))
             for call, twin in pairs:
                 if call is None or twin is None or call.name != twin.name:
                     outcome.divergences.append(_parted(call, twin))
                     break
                 outcome.calls += 1
-                descriptors.learn(call)
-                outcome.divergences += _differences(call, twin)
-                _compare_results(outcome, call, twin, descriptors, first, second, exact=exact)
+                _compare_answers(outcome, call, twin)
+                answers = {(c.place, c.element): c for c in second.take(twin.number, AFTER)}
+                for contents in first.take(call.number, AFTER):
+                    answer = answers.get((contents.place, contents.element))
+                    if answer is None:
+                        outcome.unjudged[call.name] += 1
+                    else:
+                        outcome.compare_contents(call, contents, answer.hash, answer.data,
+                                                 exact=exact)  # fmt: skip
     return outcome
 
 
@@ -69,51 +64,8 @@ def _parted(call: Call | None, twin: Call | None) -> Divergence:
     return Divergence(numbers[0], names[0], "calls", "", None, names[0], names[1], "")
 
 
-def _differences(call: Call, twin: Call) -> Iterator[Divergence]:
+def _compare_answers(outcome: Outcome, call: Call, twin: Call) -> None:
     if call.failed or twin.failed:
-        results = [each.result if isinstance(each.result, int) else 0 for each in (call, twin)]
-        found = compare_status(call.number, call.name, *results)
-        if found is not None:
-            yield found
+        outcome.compare_status(call, twin.result if isinstance(twin.result, int) else 0)
     elif "workspaceSize" in call.arguments and call.letters["workspaceSize"].startswith("o"):
-        sizes = [each.handle("workspaceSize") for each in (call, twin)]
-        if sizes[0] != sizes[1]:
-            yield workspace_differs(call.number, call.name, sizes[0], sizes[1])
-
-
-def _compare_results(  # both calls with the contents of both
-    outcome: Outcome,
-    call: Call,
-    twin: Call,
-    descriptors: Descriptors,
-    first: ContentsOf,
-    second: ContentsOf,
-    *,
-    exact: bool,
-) -> None:
-    launch = descriptors.launch(call.handle("executor")) if "executor" in call.arguments else None
-    if launch is None or call.name != launch.name:
-        return
-    tensors = {(o.parameter, o.element): o for o in launch.operands}
-    there = {(c.parameter, c.element): c for c in second.take(twin.number, AFTER)}
-    for contents in first.take(call.number, AFTER):
-        place = (contents.parameter, contents.element)
-        if place not in there or place not in tensors:
-            outcome.unjudged[call.name] += 1
-            continue
-        outcome.judged[call.name] += 1
-        operand, answer = tensors[place], there[place]
-        if contents.hash == answer.hash:
-            continue
-        dtype = operand.tensor.dtype
-        if contents.data is None or answer.data is None or dtype is None:
-            outcome.divergences.append(
-                hash_differs(call.number, call.name, operand.name, contents.hash, answer.hash)
-            )
-            continue
-        arrays = [
-            np.frombuffer(each.data or b"", dtype).reshape(operand.tensor.shape)
-            for each in (contents, answer)
-        ]
-        found = compare_arrays(call.number, call.name, operand.name, *arrays, exact=exact)
-        outcome.divergences += [] if found is None else [found]
+        outcome.compare_workspace(call, twin.handle("workspaceSize"))

@@ -6,6 +6,8 @@ from __future__ import annotations
 import tempfile
 from typing import IO, TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from pyaclnn.capture.trace import Contents, read_trace
 
 if TYPE_CHECKING:
@@ -33,7 +35,7 @@ class ContentsOf:
                     place = self._file.seek(0, 2)
                     self._file.write(record.data)
                 self._by_call.setdefault(record.call, []).append(
-                    (record._replace(data=None), place)
+                    (replace(record, data=None), place)
                 )
 
     def __enter__(self) -> Self:
@@ -53,5 +55,5 @@ class ContentsOf:
                 if place >= 0:
                     self._file.seek(place)
                     data = self._file.read(contents.size)
-                found.append(contents._replace(data=data))
+                found.append(replace(contents, data=data))
         return found

@@ -18,7 +18,7 @@ from pyaclnn.base.errors import AclError
 from pyaclnn.calling.by_name import op
 from pyaclnn.calling.empty import Empty
 from pyaclnn.capture.contents import AFTER, BEFORE, ContentsOf
-from pyaclnn.capture.tensors import Descriptors
+from pyaclnn.capture.descriptors import Descriptors
 from pyaclnn.capture.trace import Call, TraceError, read_trace
 from pyaclnn.facts.accuracy import judge
 from pyaclnn.runtime.dtypes import numpy_dtype
@@ -26,7 +26,7 @@ from pyaclnn.runtime.dtypes import numpy_dtype
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from pyaclnn.capture.tensors import Launch
+    from pyaclnn.capture.descriptors import Launch
 
 __all__ = ["test_of"]
 
@@ -80,7 +80,7 @@ def _example(path: Path, number: int, contents: ContentsOf) -> _Example:
             launch = descriptors.launch(call.handle("executor"))
             if launch is not None and launch.name == call.name:
                 before, after = (
-                    {(c.parameter, c.element): c.data for c in contents.take(call.number, phase)}
+                    {(c.place, c.element): c.data for c in contents.take(call.number, phase)}
                     for phase in (BEFORE, AFTER)
                 )
                 return _of_launch(launch, descriptors, before, after, call.status)
@@ -133,7 +133,7 @@ def _of_launch(
 def _value(letter: str, value: Any, descriptors: Descriptors) -> Any:
     """Return an argument that is no tensor as Python gives it."""
     if letter in "aAIFB":
-        made = descriptors.arrays.get(value)
+        made = descriptors.made.get(value)
         return None if made is None else _elements(letter, made, descriptors)
     if letter == "y":
         return str(numpy_dtype(value))

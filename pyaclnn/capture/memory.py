@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import bisect
+import contextlib
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -12,10 +13,14 @@ from pyaclnn.cann import raw
 from pyaclnn.cann.library import function
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from numpy.typing import NDArray
 
 __all__ = ["Memory"]
 
+_RELAXED: Final = 2
+_WRONG_THREAD: Final = 107038
 _TO_DEVICE: Final = 1
 _TO_HOST: Final = 2
 
@@ -27,6 +32,7 @@ class Memory:
         self._begins: list[int] = []
         self._rest: dict[int, tuple[int, int]] = {}
         self._own: list[Any] = []
+        self._captures = 0
 
     def add(self, begin: int, size: int, here: int) -> None:
         """Note that a range lies elsewhere here; what it overlaps was freed unseen."""
@@ -79,6 +85,23 @@ class Memory:
         while self._own:
             function("aclrtFree")(self._own.pop())
 
+    def note_capture(self, role: frozenset[str], status: object) -> None:
+        """Note that a stream is captured as a graph, or no more; another thread cannot end that."""
+        begun = "graph-begin" in role and status == 0
+        ended = "graph-end" in role and status != _WRONG_THREAD and self._captures > 0
+        self._captures += begun - ended
+
+    @contextlib.contextmanager
+    def _at_once(self) -> Iterator[None]:
+        """Let this thread copy while a stream is captured."""
+        mode = raw.ffi.new("aclmdlRICaptureMode *", _RELAXED)
+        exchange = function("aclmdlRICaptureThreadExchangeMode") if self._captures else None
+        if exchange:
+            exchange(mode)
+        yield
+        if exchange:
+            exchange(mode)
+
     def read(self, begin: int, size: int, stream: int) -> NDArray[np.uint8] | None:
         """Return bytes of a device when a stream has passed; None if they cannot be read."""
         here = self.find(begin)
@@ -87,7 +110,8 @@ class Memory:
         waited = function("aclrtSynchronizeStream")(raw.pointer_to(stream))
         memory = np.empty(size, np.uint8)
         target = raw.ffi.cast("void *", raw.ffi.from_buffer(memory))
-        status = function("aclrtMemcpy")(target, size, raw.pointer_to(here), size, _TO_HOST)
+        with self._at_once():
+            status = function("aclrtMemcpy")(target, size, raw.pointer_to(here), size, _TO_HOST)
         return None if waited or status else memory
 
     def write(self, begin: int, data: Any) -> bool:
@@ -95,5 +119,6 @@ class Memory:
         here, source = self.find(begin), raw.ffi.from_buffer(data)
         if here is not None:
             size = raw.ffi.sizeof(source)
-            function("aclrtMemcpy")(raw.pointer_to(here), size, source, size, _TO_DEVICE)
+            with self._at_once():
+                function("aclrtMemcpy")(raw.pointer_to(here), size, source, size, _TO_DEVICE)
         return here is not None

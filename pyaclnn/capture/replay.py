@@ -16,28 +16,20 @@ from pyaclnn.base.errors import MissingSymbolError
 from pyaclnn.cann import raw
 from pyaclnn.cann.library import backend, function
 from pyaclnn.capture.contents import AFTER, BEFORE, OF_HOST, ContentsOf
+from pyaclnn.capture.descriptors import Descriptors
 from pyaclnn.capture.functions import recorded
 from pyaclnn.capture.memory import Memory
 from pyaclnn.capture.session import content_hash
-from pyaclnn.capture.tensors import Descriptors, Graphs, made_up
+from pyaclnn.capture.tensor import made_up
 from pyaclnn.capture.trace import Call, read_trace
-from pyaclnn.capture.verdict import (
-    Outcome,
-    compare_arrays,
-    compare_status,
-    function_missing,
-    hash_differs,
-    workspace_differs,
-)
+from pyaclnn.capture.verdict import Outcome
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from numpy.typing import NDArray
 
-    from pyaclnn.capture.tensors import Launch, Operand, Tensor
-    from pyaclnn.capture.trace import Contents
-    from pyaclnn.capture.verdict import Divergence
+    from pyaclnn.capture.tensor import Tensor
 
 __all__ = ["replay"]
 
@@ -91,7 +83,6 @@ class _Replay:
         self._contexts: dict[int, Any] = {}
         self._placed: dict[int, int] = {}
         self._thread = 0
-        self._graphs = Graphs()
         self._kept: list[Any] = []
         self._begun = False
         self._missing: set[str] = set()
@@ -120,7 +111,7 @@ class _Replay:
             self._outcome.skipped[call.name] += 1
             if call.name not in self._missing:  # once, not at each of its calls
                 self._missing.add(call.name)
-                self._note(function_missing(call.number, call.name, str(call.result)))
+                self._outcome.note(call, "function", str(call.result), "not in the libraries")
             return
         self._outcome.calls += 1
 
@@ -133,8 +124,6 @@ class _Replay:
         self._begun = True
         if call.number:
             function("aclInit")(raw.NULL)
-            if call.name != "aclrtSetDevice":
-                function("aclrtSetDevice")(0)
 
     def _switch(self, thread: int) -> None:
         self._thread = thread
@@ -157,27 +146,14 @@ class _Replay:
         failed = call.failed or ("p" not in role and bool(result))
         loose = "loose" in role or _TIMED_OUT in {call.result, result}
         if "p" not in role and not loose and isinstance(call.result, int):
-            self._note(compare_status(call.number, call.name, call.result, int(result or 0)))
-        self._graphs.learn(call, role, self._drawn(call, role))
+            self._outcome.compare_status(call, int(result or 0))
+        self._memory.note_capture(role, call.result)
         if not failed:
             self._learn(call, role, result, answers)
             if role & _COMPUTES:
                 self._after(call)
         if role & {"synchronize", "drain", "reset"}:
             self._kept.clear()
-
-    def _drawn(self, call: Call, role: frozenset[str]) -> Launch | None:
-        """Return the operator that a call adds to a graph; other streams run meanwhile."""
-        if call.failed or "phase-2" not in role or not self._graphs.is_open:
-            return None
-        status, model = raw.ffi.new("aclmdlRICaptureStatus *"), raw.ffi.new("aclmdlRI *")
-        stream = raw.pointer_to(self._address(call.handle("stream")))
-        failed = function("aclmdlRICaptureGetInfo")(stream, status, model)
-        return self._descriptors.launch(call.handle("executor")) if failed or status[0] else None
-
-    def _note(self, divergence: Divergence | None) -> None:
-        if divergence is not None:
-            self._outcome.divergences.append(divergence)
 
     # Arguments.
 
@@ -207,9 +183,7 @@ class _Replay:
                 count = list(call.arguments)[int(letter.partition(",")[2])]
                 self._memory.require(value, call.handle(count))
             elif name in {"tensorData", "addr"}:
-                tensor = self._descriptors.described(call)
-                if tensor is not None:
-                    self._memory.require(value, tensor.begin - value + tensor.span)
+                self._memory.require(value, self._descriptors.reach(call))
             return self._address(value, required=letter[0] != "h" or name in {"executor", "tensor"})
         return value
 
@@ -300,10 +274,8 @@ class _Replay:
 
     def _compare_workspace(self, call: Call, answers: dict[str, Any]) -> None:
         needed = int.from_bytes(raw.ffi.buffer(answers["workspaceSize"])[:8], "little")
-        had = call.handle("workspaceSize")
         self._needed[call.handle("executor")] = needed
-        if needed != had:
-            self._note(workspace_differs(call.number, call.name, had, needed))
+        self._outcome.compare_workspace(call, needed)
 
     # Contents.
 
@@ -319,50 +291,32 @@ class _Replay:
     def _before(self, call: Call) -> None:
         """Give an operator or a graph the recorded inputs."""
         self._comparable = True
-        for operand, contents in self._of(call, BEFORE):
-            memory = self._read(operand.tensor, call)
+        for contents in self._contents.take(call.number, BEFORE):
+            tensor = contents.tensor
+            memory = self._read(tensor, call)
             if memory is None:
                 self._comparable = False
                 continue
-            view = operand.tensor.view(memory)
+            view = tensor.view(memory)
             if content_hash(np.ascontiguousarray(view).tobytes()) == contents.hash:
                 continue
             if contents.data is None:
                 self._comparable = False
-                view[...] = made_up(operand.tensor, contents.hash)
+                view[...] = made_up(tensor, contents.hash)
             else:
                 view[...] = np.frombuffer(contents.data, view.dtype).reshape(view.shape)
-            self._memory.write(operand.tensor.begin, memory)
+            self._memory.write(tensor.begin, memory)
 
     def _after(self, call: Call) -> None:
-        for operand, contents in self._of(call, AFTER):
-            name = call.name
-            if not self._comparable:
-                self._outcome.unjudged[name] += 1
-                continue
-            memory = self._read(operand.tensor, call)
+        for contents in self._contents.take(call.number, AFTER):
+            memory = self._read(contents.tensor, call) if self._comparable else None
             if memory is None:
-                self._outcome.unjudged[name] += 1
+                self._outcome.unjudged[call.name] += 1
                 continue
-            self._outcome.judged[name] += 1
-            here = np.ascontiguousarray(operand.tensor.view(memory))
-            if content_hash(here.tobytes()) == contents.hash:
-                continue
-            argument = operand.name + (f"[{operand.element}]" if operand.element else "")
-            if contents.data is None:
-                answer = content_hash(here.tobytes())
-                self._note(hash_differs(call.number, name, argument, contents.hash, answer))
-            else:
-                before = np.frombuffer(contents.data, here.dtype).reshape(here.shape)
-                self._note(compare_arrays(call.number, name, argument, before, here,
-                                          exact=self._exact))  # fmt: skip
-
-    def _of(self, call: Call, phase: int) -> list[tuple[Operand, Contents]]:
-        operands = self._graphs.operands(call, self._descriptors)
-        places = {(o.parameter, o.element): o for o in operands}
-        found = self._contents.take(call.number, phase)
-        pairs = ((places.get((c.parameter, c.element)), c) for c in found)
-        return [(operand, c) for operand, c in pairs if operand is not None]
+            here = np.ascontiguousarray(contents.tensor.view(memory)).tobytes()
+            self._outcome.compare_contents(
+                call, contents, content_hash(here), here, exact=self._exact
+            )
 
     def _read(self, tensor: Tensor, call: Call) -> NDArray[np.uint8] | None:
         """Return the bytes from the first to the last element, when the stream has passed."""
@@ -371,12 +325,10 @@ class _Replay:
 
     def _put_received(self, call: Call) -> None:
         """Write what the peers have sent: their calls are no part of this trace."""
-        names = list(call.arguments)
         for contents in self._contents.take(call.number, AFTER):
             stream = self._address(call.handle("stream"))
             function("aclrtSynchronizeStream")(raw.pointer_to(stream))
-            begin = call.handle(names[contents.parameter])
-            if contents.data is None or not self._memory.write(begin, contents.data):
+            if contents.data is None or not self._memory.write(contents.begin, contents.data):
                 self._outcome.unjudged[call.name] += 1
 
 

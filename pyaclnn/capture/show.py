@@ -9,7 +9,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from pyaclnn.cann.status import meaning
-from pyaclnn.capture.tensors import Descriptors
+from pyaclnn.capture.descriptors import Descriptors
 from pyaclnn.capture.trace import Call, Contents, Ended, Unrecorded, read_trace
 
 if TYPE_CHECKING:

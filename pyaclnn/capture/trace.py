@@ -1,20 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
 """Reader of traces: blocks, records, and the calls in them, one after the other.
 
-A file is the line ``pyaclnn trace 1`` and blocks. A block has a head of 20 bytes (``BLKz`` if zlib
+A file is the line ``pyaclnn trace 2`` and blocks. A block has a head of 20 bytes (``BLKz`` if zlib
 has compressed it, else ``BLK-``; its length, 8 bytes; the stored length and its CRC-32, 4 bytes
-each; little-endian) and what is stored. A number in it has seven bits a byte, lowest first; one
-with a sign is folded, 0, -1, 1, -2; a text is its length and one, and its bytes. Records:
+each; little-endian) and what is stored: an array in MessagePack, of arrays that begin with a
+number:
 
     1  call: function, number, thread, begin and duration in ns, result, arguments, message of a
        failure
     2  function: number in this file, name, parameters (functions.py has the letters), letter of the
        result
-    3  contents: call, parameter, element, 0 before or 1 after the call or 2 of the host, 1 if in
-       full, bytes, hash in 8 bytes, the contents if in full
+    3  contents: call, place of the parameter, element, 0 before or 1 after the call or 2 of the
+       host, bytes, hash, name of the parameter, the contents if in full, and how they lie:
+       aclDataType, shape, strides in elements, address
     4  process: its number, policy of contents, seconds since 1970
     5  function that is not recorded: its name, number of calls
     6  end of the process: the signal, or 0
+
+Texts of the program are bytes, and NULL is nil.
 """
 
 from __future__ import annotations
@@ -23,7 +26,10 @@ import struct
 import zlib
 from typing import IO, TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
+import msgspec
+
 from pyaclnn.base.files import open_file
+from pyaclnn.capture.tensor import Tensor
 
 if TYPE_CHECKING:
     import os
@@ -43,10 +49,9 @@ __all__ = [
     "traces_of",
 ]
 
-MAGIC: Final = b"pyaclnn trace 1\n"
+MAGIC: Final = b"pyaclnn trace 2\n"
 _HEAD: Final = struct.Struct("<4sQII")
 _LARGEST: Final = 1 << 40
-_HANDLE: Final = (1 << 64) - 1
 _LARGEST_BLOCK: Final = 1 << 32
 
 Value: TypeAlias = "int | float | str | bytes | tuple[int, ...] | None"
@@ -57,12 +62,27 @@ class TraceError(ValueError):
     """A file that is no trace, or one that is damaged."""
 
 
-class Function(NamedTuple):
-    """A function as the trace describes it: its name, its parameters and letters, its result."""
-
+class _Function(msgspec.Struct, array_like=True, tag=2):
+    number: int
     name: str
-    parameters: tuple[tuple[str, str], ...]
+    spec: str
     result: str
+
+    @property
+    def letters(self) -> dict[str, str]:
+        pairs = [text.partition(":") for text in self.spec.split(" ") if text]
+        return {parameter: letter for letter, _, parameter in pairs}
+
+
+class _Call(msgspec.Struct, array_like=True, tag=1):
+    function: int
+    number: int
+    thread: int
+    begin: int
+    duration: int
+    result: int | bytes | None
+    arguments: tuple[int | float | bytes | tuple[int, ...] | None, ...]
+    message: bytes | None
 
 
 class Call(NamedTuple):
@@ -111,29 +131,49 @@ class Call(NamedTuple):
         return value if isinstance(value, tuple) else ()
 
 
-class Contents(NamedTuple):
+class Contents(msgspec.Struct, array_like=True, tag=3, frozen=True):
     """Contents of a tensor, or of memory of the host.
 
     Attributes:
         call: The number of the call.
-        parameter: The place of the parameter.
+        place: The place of the parameter; in a graph, that among the tensors of its operators.
         element: The place in its list.
         phase: 0 before the call, 1 after it, 2 in the memory of the host.
         size: In bytes.
         hash: As `pyaclnn.capture.session.content_hash` returns it.
+        name: The C name of the parameter; in a graph, behind that of its operator.
         data: The contents, if they were recorded.
+        acl_type: Their ``aclDataType``, or -1.
+        shape: Their shape.
+        strides: How they lie, in elements.
+        begin: Where they lie, in the traced program.
     """
 
     call: int
-    parameter: int
+    place: int
     element: int
     phase: int
     size: int
     hash: int
+    name: str
     data: bytes | None
+    acl_type: int
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+    begin: int
+
+    @property
+    def tensor(self) -> Tensor:
+        """How they lie."""
+        return Tensor(self.acl_type, self.shape, self.strides, self.begin)
+
+    @property
+    def argument(self) -> str:
+        """The name of the parameter, with the place in its list."""
+        return self.name + (f"[{self.element}]" if self.element else "")
 
 
-class Process(NamedTuple):
+class Process(msgspec.Struct, array_like=True, tag=4, frozen=True):
     """The recorded process: its number, policy of contents, and when it began."""
 
     number: int
@@ -141,20 +181,23 @@ class Process(NamedTuple):
     time: int
 
 
-class Unrecorded(NamedTuple):
+class Unrecorded(msgspec.Struct, array_like=True, tag=5, frozen=True):
     """A function that was passed on without a record, and how often it was called."""
 
     name: str
     calls: int
 
 
-class Ended(NamedTuple):
+class Ended(msgspec.Struct, array_like=True, tag=6, frozen=True):
     """The end of the process: the signal that ended it, or 0."""
 
     signal: int
 
 
 Record: TypeAlias = "Call | Contents | Process | Unrecorded | Ended"
+_DECODER: Final = msgspec.msgpack.Decoder(
+    list[_Call | _Function | Contents | Process | Unrecorded | Ended]
+)
 
 
 def traces_of(path: Path) -> list[Path]:
@@ -175,7 +218,7 @@ def read_trace(path: str | os.PathLike[str]) -> Iterator[Record]:
         TraceError: It is no trace, or a block is damaged.
         OSError: It cannot be read.
     """
-    functions: dict[int, Function] = {}
+    functions: dict[int, _Function] = {}
     with open_file(path, "a trace", most=_LARGEST) as file:
         head = file.read(len(MAGIC))
         if len(head) < len(MAGIC) and MAGIC.startswith(head):
@@ -186,9 +229,15 @@ def read_trace(path: str | os.PathLike[str]) -> Iterator[Record]:
         blocks = 0
         try:
             for block in _blocks(file):
-                yield from _Block(block, functions).records()
+                for record in _DECODER.decode(block):
+                    if isinstance(record, _Function):
+                        functions[record.number] = record
+                    elif isinstance(record, _Call):
+                        yield _call(record, functions[record.function])
+                    else:
+                        yield record
                 blocks += 1
-        except (IndexError, struct.error, KeyError, zlib.error) as error:
+        except (msgspec.MsgspecError, KeyError, zlib.error) as error:
             raise TraceError(f"{path}: block {blocks} is damaged") from error
 
 
@@ -209,103 +258,15 @@ def _blocks(file: IO[bytes]) -> Iterator[bytes]:
         place += _HEAD.size + stored
 
 
-class _Block:
-    def __init__(self, data: bytes, functions: dict[int, Function]) -> None:
-        self._data = data
-        self._at = 0
-        self._functions = functions
+def _text(data: Value) -> Value:
+    return data.decode(errors="replace") if isinstance(data, bytes) else data
 
-    def records(self) -> Iterator[Record]:
-        while self._at < len(self._data):
-            kind = self._number()
-            if kind == 1:
-                yield self._call()
-            elif kind == 2:  # noqa: PLR2004  # the numbers of the format are in the module's text
-                self._function()
-            elif kind == 3:  # noqa: PLR2004
-                yield self._contents()
-            elif kind == 4:  # noqa: PLR2004
-                yield Process(self._number(), self._number(), self._number())
-            elif kind == 5:  # noqa: PLR2004
-                yield Unrecorded(self._text() or "", self._number())
-            elif kind == 6:  # noqa: PLR2004
-                yield Ended(self._number())
-            else:
-                raise IndexError(kind)
 
-    def _number(self) -> int:
-        data, at = self._data, self._at
-        value = data[at] & 0x7F
-        shift = 7
-        while data[at] & 0x80:
-            at += 1
-            value |= (data[at] & 0x7F) << shift
-            shift += 7
-        self._at = at + 1
-        return value
-
-    def _signed(self) -> int:
-        value = self._number()
-        return value >> 1 ^ -(value & 1)
-
-    def _bytes(self, length: int) -> bytes:
-        found = self._data[self._at : self._at + length]
-        if len(found) < length:
-            raise IndexError(length)
-        self._at += length
-        return found
-
-    def _text(self) -> str | None:
-        length = self._number()
-        return None if length == 0 else self._bytes(length - 1).decode(errors="replace")
-
-    def _function(self) -> None:
-        number, name, spec, result = self._number(), self._text(), self._text(), self._text()
-        pairs = [text.partition(":") for text in (spec or "").split(" ") if text]
-        parameters = tuple((parameter, letter) for letter, _, parameter in pairs)
-        self._functions[number] = Function(name or "", parameters, result or "i")
-
-    def _call(self) -> Call:
-        function = self._functions[self._number()]
-        number, thread, begin, duration = (self._number() for _ in range(4))
-        result: Value
-        if function.result == "s":
-            result = self._text()
-        else:
-            result = self._signed() if function.result == "i" else self._number()
-        arguments = {name: self._argument(letter) for name, letter in function.parameters}
-        failed = function.result == "i" and result != 0
-        message = self._text() if failed else None
-        return Call(number, function.name, thread, begin, duration, result, arguments,
-                    dict(function.parameters), failed, message)  # fmt: skip
-
-    def _argument(self, spec: str) -> Value:
-        letter = spec[0]
-        if letter == "s":
-            return self._text()
-        if letter == "S":
-            length = self._number()
-            return self._bytes(8) if length else (self._bytes(8), None)[1]
-        if letter in "df":
-            return float(struct.unpack("<d", self._bytes(8))[0])
-        if letter == "l":
-            return self._array(spec[1:])
-        if letter in "vno":
-            length = self._number()
-            return None if length == 0 else self._bytes(length - 1)
-        return self._signed() if letter in "bciqy" else self._number()
-
-    def _array(self, spec: str) -> bytes | tuple[int, ...] | None:
-        count, size = self._number(), int(spec.lstrip("=").partition(",")[0])
-        if count == 0:
-            return None
-        if size != 8:  # noqa: PLR2004  # what is no 64-bit integer is kept as bytes
-            return self._bytes((count - 1) * size)
-        mask = _HANDLE if spec[0] == "=" else -1
-        return tuple(self._signed() & mask for _ in range(count - 1))
-
-    def _contents(self) -> Contents:
-        call, parameter, element, phase, full, size = (self._number() for _ in range(6))
-        digest = int.from_bytes(self._bytes(8), "little")
-        return Contents(call, parameter, element, phase, size, digest,
-                        self._bytes(size) if full else None)  # fmt: skip
+def _call(record: _Call, function: _Function) -> Call:
+    letters = function.letters
+    given = zip(letters.items(), record.arguments, strict=False)
+    arguments = {name: _text(value) if letter == "s" else value for (name, letter), value in given}
+    failed = function.result == "i" and record.result != 0
+    message = None if record.message is None else record.message.decode(errors="replace")
+    return Call(record.number, function.name, record.thread, record.begin, record.duration,
+                _text(record.result), arguments, letters, failed, message)  # fmt: skip

@@ -16,15 +16,9 @@ from pyaclnn.facts.accuracy import TOLERANCES, judge
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = [
-    "Divergence",
-    "Outcome",
-    "compare_arrays",
-    "compare_status",
-    "function_missing",
-    "hash_differs",
-    "workspace_differs",
-]
+    from pyaclnn.capture.trace import Call, Contents
+
+__all__ = ["Divergence", "Outcome"]
 
 
 class Divergence(msgspec.Struct, frozen=True):
@@ -79,6 +73,56 @@ class Outcome(msgspec.Struct):
     skipped: Counter[str] = msgspec.field(default_factory=Counter)
     divergences: list[Divergence] = msgspec.field(default_factory=list)
 
+    def note(
+        self, call: Call, kind: str, recorded: str, here: str, argument: str = "", text: str = ""
+    ) -> None:
+        """Note that the answers to a call differ."""
+        self.divergences.append(
+            Divergence(call.number, call.name, kind, argument, None, recorded, here, text)
+        )
+
+    def compare_status(self, call: Call, here: int) -> None:
+        """Compare the status of a call with that of this machine."""
+        recorded = call.result if isinstance(call.result, int) else 0
+        if recorded != here:
+            words = [f"{code} {meaning(code).name}" if code else "0" for code in (recorded, here)]
+            self.note(call, "status", *words)
+
+    def compare_workspace(self, call: Call, here: int) -> None:
+        """Compare the size of a workspace with that of this machine."""
+        recorded = call.handle("workspaceSize")
+        if recorded != here:
+            self.note(call, "workspace", f"{recorded} bytes", f"{here} bytes", "workspaceSize")
+
+    def compare_contents(
+        self, call: Call, recorded: Contents, answer: int, data: bytes | None, *, exact: bool
+    ) -> None:
+        """Compare a result.
+
+        Args:
+            call: The call that wrote it.
+            recorded: The recorded contents.
+            answer: The hash of those of this machine.
+            data: Those, or None if they are not known.
+            exact: Whether they must have the same bits.
+        """
+        self.judged[call.name] += 1
+        dtype = recorded.tensor.dtype
+        if recorded.hash == answer:
+            return
+        if recorded.data is None or data is None or dtype is None:
+            words = (f"hash {recorded.hash:016x}", f"hash {answer:016x}")
+            text = "the contents were not recorded; capture with --contents full to judge them"
+            self.note(call, "result", *words, recorded.argument, text)
+            return
+        arrays = [np.frombuffer(each, dtype).reshape(recorded.shape)
+                  for each in (recorded.data, data)]  # fmt: skip
+        found = _compare(*arrays, exact=exact)
+        if found is not None:
+            one, other = (repr(array[found[0]].item()) for array in arrays)
+            self.divergences.append(Divergence(call.number, call.name, "result", recorded.argument,
+                                               found[0], one, other, found[1]))  # fmt: skip
+
     def text(self, counted: str) -> str:
         """Return it in words, a line for each divergence.
 
@@ -120,55 +164,15 @@ class Outcome(msgspec.Struct):
         return ET.tostring(suite, encoding="unicode")
 
 
-def workspace_differs(call: int, function: str, recorded: int, here: int) -> Divergence:
-    """Return the divergence of two sizes of a workspace."""
-    sizes = (f"{recorded} bytes", f"{here} bytes")
-    return Divergence(call, function, "workspace", "workspaceSize", None, sizes[0], sizes[1], "")
-
-
-def function_missing(call: int, function: str, recorded: str) -> Divergence:
-    """Return the divergence of a function that this backend does not have."""
-    words = (recorded, "not in the libraries")
-    return Divergence(call, function, "function", "", None, *words, "")
-
-
-def hash_differs(call: int, function: str, argument: str, recorded: int, here: int) -> Divergence:
-    """Return the divergence of two results of which one is a hash."""
-    words = (f"hash {recorded:016x}", f"hash {here:016x}")
-    text = "the contents were not recorded; capture with --contents full to judge them"
-    return Divergence(call, function, "result", argument, None, words[0], words[1], text)
-
-
-def compare_status(call: int, function: str, recorded: int, here: int) -> Divergence | None:
-    """Compare two statuses."""
-    if recorded == here:
-        return None
-    words = [f"{code} {meaning(code).name}" if code else "0" for code in (recorded, here)]
-    return Divergence(call, function, "status", "", None, words[0], words[1], "")
-
-
-def compare_arrays(
-    call: int,
-    function: str,
-    argument: str,
-    recorded: NDArray[Any],
-    here: NDArray[Any],
-    *,
-    exact: bool = False,
-) -> Divergence | None:
-    """Compare two results, by CANN's accuracy standard unless they have to be the same bits."""
-    if recorded.tobytes() == here.tobytes():
-        return None
+def _compare(
+    recorded: NDArray[Any], here: NDArray[Any], *, exact: bool
+) -> tuple[tuple[int, ...], str] | None:
+    """Return where two results differ most, and how; by CANN's accuracy standard unless exact."""
     dtype = recorded.dtype
     if not exact and (dtype.kind in "biu" or dtype in TOLERANCES):
         verdict = judge(here, recorded)
-        if verdict.passed:
-            return None
-        place, text = verdict.worst or (), str(verdict)
-    else:
-        item = np.dtype((np.void, dtype.itemsize))
-        differ = np.ascontiguousarray(recorded).view(item) != np.ascontiguousarray(here).view(item)
-        place = tuple(int(i) for i in np.argwhere(differ.reshape(recorded.shape))[0])
-        text = f"{int(differ.sum())} of {recorded.size} elements have other bits"
-    before, after = (repr(array[place].item()) for array in (recorded, here))
-    return Divergence(call, function, "result", argument, place, before, after, text)
+        return None if verdict.passed else (verdict.worst or (), str(verdict))
+    item = np.dtype((np.void, dtype.itemsize))
+    differ = recorded.view(item) != here.view(item)
+    place = tuple(int(i) for i in np.argwhere(differ.reshape(recorded.shape))[0])
+    return place, f"{int(differ.sum())} of {recorded.size} elements have other bits"

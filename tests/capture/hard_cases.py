@@ -253,12 +253,12 @@ def graphs_of_parts(size: int, stream: pyaclnn.Stream) -> None:
 
 
 def graphs_that_use_memory_again(size: int, stream: pyaclnn.Stream) -> None:
-    """The first result is gone when the graph has run, and so is what ran beside it."""
+    """The first result is gone when the graph has run; what ran beside it runs once."""
     x, whole = (pyaclnn.to_device(numbers(size).astype(t), stream.device) for t in "fi")
     y, z = (DeviceArray.empty((size,), np.float32, stream.device) for _ in range(2))
     again = DeviceArray(Buffer.borrow(y.address, 4 * size, stream.device), (size,), np.int32)
     with pyaclnn.Stream(stream.device) as beside:
-        call("aclmdlRICaptureBegin", stream.pointer, 2)
+        call("aclmdlRICaptureBegin", stream.pointer, 0)
         aclnn.muls(x, np.float32(2), stream=stream, out=y)
         double(raw.pointer_to(x.address), size, beside)
         aclnn.muls(y, np.float32(3), stream=stream, out=z)

@@ -96,7 +96,13 @@ def test_a_part_of_a_run_replays_by_itself(build: dict[str, Path], tmp_path: Pat
     before = [number for number in numbers if number < 25]
     assert numbers[len(before) :] == list(range(25, 40))
     assert {call.name for call in calls(trace)[: len(before)]} == {
-        *("aclrtCreateStream", "aclrtMalloc", "aclCreateScalar", "aclCreateTensor"),
+        *(
+            "aclrtSetDevice",
+            "aclrtCreateStream",
+            "aclrtMalloc",
+            "aclCreateScalar",
+            "aclCreateTensor",
+        ),
     }
     done = pyaclnn("replay", trace)
     assert "3 results compared: no divergence." in done.stdout

@@ -10,9 +10,8 @@
 /* Calls that CANN makes itself, while it is in one, are no calls of the program. */
 static _Thread_local bool inside;
 static _Thread_local uint32_t thread_number;
-static _Thread_local struct capture_call made; /* the record of the call */
-static _Thread_local struct capture_call chosen; /* the last one that chose where calls are */
-static _Thread_local uint32_t placed;           /* the last file that has it */
+static _Thread_local struct capture_call made;  /* the record of the call */
+static _Thread_local struct capture_call place; /* the last one that chose where calls are */
 static _Thread_local char *message; /* of the last failure, until the program asks */
 
 static uint64_t now(void)
@@ -42,75 +41,73 @@ static uint64_t pass_on(const void *target, const struct capture_function *funct
     return call_with(target, &with);
 }
 
-static void put_array(const struct capture_parameter *parameter, const void *data, uint64_t count)
+static void put_array(struct capture_bytes *to, const struct capture_parameter *parameter,
+                      const void *data, uint64_t count)
 {
-    if (data == NULL) {
-        capture_number(&made.record, 0);
+    if (data == NULL || parameter->size != 8) { /* numbers of 64 bits are numbers, others bytes */
+        capture_blob(to, data, count * parameter->size);
         return;
     }
-    capture_number(&made.record, count + 1);
-    if (parameter->size != 8) {
-        capture_put(&made.record, data, count * parameter->size);
-        return;
-    }
+    capture_array(to, count);
     for (uint64_t i = 0; i < count; i++) {
-        int64_t element;
+        uint64_t element;
         memcpy(&element, (const char *)data + 8 * i, sizeof element);
-        capture_signed(&made.record, element);
+        if (parameter->written) { /* handles */
+            capture_number(to, element);
+        } else {
+            capture_signed(to, (int64_t)element);
+        }
     }
 }
 
-static void put_argument(const struct capture_function *function, size_t place,
-                         const union mock_word *words, bool succeeded)
+static void put_argument(struct capture_bytes *to, const struct capture_function *function,
+                         size_t number, const union mock_word *words, bool succeeded)
 {
-    const struct capture_parameter *parameter = &function->parameters[place];
-    const union mock_word word = words[place];
+    const struct capture_parameter *parameter = &function->parameters[number];
+    const union mock_word word = words[number];
+    size_t size = parameter->size;
     switch (parameter->letter) {
     case 's':
-        capture_text(&made.record, word.pointer);
+        capture_blob(to, word.pointer, word.pointer == NULL ? 0 : strlen(word.pointer));
         break;
     case 'S': { /* may be a path */
-        const size_t length = word.pointer == NULL ? 0 : strlen(word.pointer);
-        const uint64_t hash = capture_hash(word.pointer, length);
-        capture_number(&made.record, word.pointer == NULL ? 0 : length + 1);
-        capture_put(&made.record, &hash, sizeof hash);
+        const uint64_t hash =
+            word.pointer == NULL ? 0 : capture_hash(word.pointer, strlen(word.pointer));
+        capture_blob(to, word.pointer == NULL ? NULL : &hash, sizeof hash);
         break;
     }
     case 'd':
     case 'f':
-        capture_put(&made.record, &word, sizeof word);
+        capture_double(to, word.bits);
         break;
     case 'l':
-        put_array(parameter, word.pointer, words[parameter->other].bits);
+        put_array(to, parameter, word.pointer, words[parameter->other].bits);
         break;
-    case 'v':
+    case 'v': /* where a pointer leads: a value of a type, a structure, an answer */
+        size = capture_type_size((int32_t)words[parameter->other].bits);
+        capture_blob(to, word.pointer, size);
+        break;
     case 'n':
-    case 'o': { /* where a pointer leads: a value of a type, a structure, an answer */
-        const size_t size = parameter->letter == 'v'
-                                ? capture_type_size((int32_t)words[parameter->other].bits)
-                                : parameter->size;
-        const bool there = word.pointer != NULL && (parameter->letter != 'o' || succeeded);
-        capture_number(&made.record, word.pointer == NULL ? 0 : there ? size + 1 : 1);
-        if (there) {
-            capture_put(&made.record, word.pointer, size);
-        }
+        capture_blob(to, word.pointer, size);
         break;
-    }
+    case 'o':
+        capture_blob(to, word.pointer, succeeded ? size : 0);
+        break;
     case 'b':
     case 'c':
     case 'i':
     case 'q':
     case 'y':
-        capture_signed(&made.record, (int64_t)word.bits);
+        capture_signed(to, (int64_t)word.bits);
         break;
     case 'u':
-        capture_number(&made.record, word.bits & UINT32_MAX);
+        capture_number(to, word.bits & UINT32_MAX);
         break;
     case 'k':
-        capture_number(&made.record, word.bits & UINT16_MAX);
+        capture_number(to, word.bits & UINT16_MAX);
         break;
     default:
-        capture_number(&made.record, word.bits);
+        capture_number(to, word.bits);
     }
 }
 
@@ -123,7 +120,60 @@ static void note_message(void)
     memcpy(&ask, &address, sizeof ask);
     const char *text = address == NULL ? NULL : ask();
     message = text == NULL ? NULL : (char *)(uintptr_t)text;
-    capture_text(&made.record, text);
+    capture_blob(&made.record, text, text == NULL ? 0 : strlen(text));
+}
+
+static void put_call(const struct capture_function *function, uint32_t number,
+                     const uint64_t head[4], const union mock_word *words, uint64_t result)
+{
+    struct capture_bytes *to = &made.record;
+    const bool failed = function->result == 'i' && (int32_t)result != 0;
+    to->length = 0;
+    made.number = number;
+    made.file = 0;
+    capture_array(to, 9);
+    capture_number(to, 1);
+    capture_number(to, number);
+    for (size_t i = 0; i < 4; i++) {
+        capture_number(to, head[i]);
+    }
+    if (function->result == 's') {
+        const char *text = (const char *)(uintptr_t)result;
+        capture_blob(to, text, text == NULL ? 0 : strlen(text));
+    } else if (function->result == 'i') {
+        capture_signed(to, (int32_t)result);
+    } else {
+        capture_number(to, function->result == 'v' ? 0 : result);
+    }
+    capture_array(to, function->count);
+    for (size_t i = 0; i < function->count; i++) {
+        put_argument(to, function, i, words, !failed);
+    }
+    if (failed) {
+        note_message();
+    } else {
+        capture_blob(to, NULL, 0);
+    }
+}
+
+/* Note what a call has made, ended or chosen, for a trace that begins later. */
+static void keep(const struct capture_function *function, const union mock_word *words,
+                 uint64_t result)
+{
+    uint64_t handle = function->result == 'p' ? result : words[0].bits;
+    if (function->destroys) {
+        capture_forget(handle);
+    } else if (function->creates) {
+        if (function->result != 'p' && function->parameters[0].letter == 'o') {
+            memcpy(&handle, words[0].pointer, sizeof handle);
+        }
+        capture_keep(handle, &place, &made);
+    } else {
+        place.record.length = 0;
+        capture_put(&place.record, made.record.data, made.record.length);
+        place.number = made.number;
+        place.file = made.file;
+    }
 }
 
 static uint64_t record_call(uint32_t number, struct capture_function *function,
@@ -145,56 +195,17 @@ static uint64_t record_call(uint32_t number, struct capture_function *function,
         result = pass_on(target, function, registers);
     }
     const int error = errno;
-    const uint64_t end = now();
     const bool failed = function->result == 'i' && (int32_t)result != 0;
-    const bool kept = capture_keeping() &&
-                      (function->creates || function->destroys || function->places);
+    const bool kept = capture_keeping() && (function->creates || function->destroys || function->places);
     if (wanted || kept) {
-        made.record.length = 0;
-        made.number = number;
-        capture_number(&made.record, 1);
-        capture_number(&made.record, number);
-        capture_number(&made.record, call);
-        capture_number(&made.record, thread_of());
-        capture_number(&made.record, begin);
-        capture_number(&made.record, end - begin);
-        if (function->result == 's') {
-            capture_text(&made.record, (const char *)(uintptr_t)result);
-        } else if (function->result == 'i') {
-            capture_signed(&made.record, (int32_t)result);
-        } else {
-            capture_number(&made.record, function->result == 'v' ? 0 : result);
-        }
-        for (size_t i = 0; i < function->count; i++) {
-            put_argument(function, i, words, !failed);
-        }
-        if (failed) {
-            note_message();
-        }
-    }
-    if (kept && !failed) {
-        const uint64_t key = function->result == 'p' ? result : words[0].bits;
-        if (function->destroys) {
-            capture_forget(key);
-        } else if (function->creates) {
-            uint64_t handle = key;
-            if (function->result != 'p' && function->parameters[0].letter == 'o') {
-                memcpy(&handle, words[0].pointer, sizeof handle);
-            }
-            capture_keep(handle, &chosen, &made);
-        }
+        const uint64_t head[] = {call, thread_of(), begin, now() - begin};
+        put_call(function, number, head, words, result);
     }
     if (wanted) {
-        if (chosen.record.length != 0 && placed != capture_file()) {
-            capture_write(&chosen.record, capture_function(chosen.number), chosen.number, false);
-            placed = capture_file();
-        }
-        capture_write(&made.record, function, number, failed);
+        capture_write_call(&made, &place, failed);
     }
-    if (kept && !failed && function->places) {
-        chosen.record.length = 0;
-        capture_put(&chosen.record, made.record.data, made.record.length);
-        chosen.number = number;
+    if (kept && !failed) {
+        keep(function, words, result);
     }
     capture_after(function, call, words, result);
     errno = error;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Encoding of records: numbers of seven bits a byte, lowest first, and the hash of contents. */
+/* Encoding of records, MessagePack, and the hash of contents. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,27 +27,70 @@ void capture_put(struct capture_bytes *to, const void *data, size_t length)
     to->length += length;
 }
 
+/* A tag, and the lowest bytes of a number behind it, the highest first. */
+static void put_word(struct capture_bytes *to, uint8_t tag, uint64_t value, size_t bytes)
+{
+    capture_room(to, 1 + bytes);
+    to->data[to->length++] = tag;
+    while (bytes-- > 0) {
+        to->data[to->length++] = (uint8_t)(value >> 8 * bytes);
+    }
+}
+
+void capture_array(struct capture_bytes *to, uint64_t count)
+{
+    if (count < 16) {
+        put_word(to, (uint8_t)(0x90 | count), 0, 0);
+    } else {
+        put_word(to, 0xDD, count, 4);
+    }
+}
+
 void capture_number(struct capture_bytes *to, uint64_t value)
 {
-    capture_room(to, 10);
-    while (value >= 0x80) {
-        to->data[to->length++] = (uint8_t)(value | 0x80);
-        value >>= 7;
+    if (value < 0x80) {
+        put_word(to, (uint8_t)value, 0, 0);
+    } else if (value <= UINT8_MAX) {
+        put_word(to, 0xCC, value, 1);
+    } else if (value <= UINT16_MAX) {
+        put_word(to, 0xCD, value, 2);
+    } else if (value <= UINT32_MAX) {
+        put_word(to, 0xCE, value, 4);
+    } else {
+        put_word(to, 0xCF, value, 8);
     }
-    to->data[to->length++] = (uint8_t)value;
 }
 
 void capture_signed(struct capture_bytes *to, int64_t value)
 {
-    capture_number(to, ((uint64_t)value << 1) ^ (uint64_t)(value >> 63));
+    if (value >= 0) {
+        capture_number(to, (uint64_t)value);
+    } else if (value >= -32) {
+        put_word(to, (uint8_t)value, 0, 0);
+    } else {
+        put_word(to, 0xD3, (uint64_t)value, 8);
+    }
 }
 
-/* The length and one, then the bytes; 0 for no text. */
-void capture_text(struct capture_bytes *to, const char *text)
+void capture_double(struct capture_bytes *to, uint64_t bits)
 {
-    const size_t length = text == NULL ? 0 : strlen(text);
-    capture_number(to, text == NULL ? 0 : length + 1);
+    put_word(to, 0xCB, bits, 8);
+}
+
+void capture_text(struct capture_bytes *to, const char *text, size_t length)
+{
+    put_word(to, 0xDB, length, 4);
     capture_put(to, text, length);
+}
+
+void capture_blob(struct capture_bytes *to, const void *data, size_t length)
+{
+    if (data == NULL) {
+        put_word(to, 0xC0, 0, 0);
+        return;
+    }
+    put_word(to, 0xC6, length, 4);
+    capture_put(to, data, length);
 }
 
 /* Four lanes of multiplication and rotation, so that memory is the limit. */

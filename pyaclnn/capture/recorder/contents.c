@@ -7,7 +7,7 @@
 
 #include "contents.h"
 
-enum { MOST_PENDING = 4096, TO_HOST = 2, ALIGNMENT = 64 };
+enum { MOST_PENDING = 4096, TO_HOST = 2, RELAXED = 2, ALIGNMENT = 64 };
 static const size_t MOST_BYTES = 64 << 20, ROOM = 16 << 20;
 
 /* A copy on its way. */
@@ -74,30 +74,74 @@ static uint64_t gather(const struct capture_tensor *tensor, uint8_t *data)
     return bytes <= capture_span(tensor) ? bytes : 0; /* elements that overlap are not recorded */
 }
 
+/* The length of an operator's name: its tensors are those of its first phase. */
+static int length_of(const char *name)
+{
+    const char *end = strstr(name, "GetWorkspaceSize");
+    return (int)(end != NULL ? (size_t)(end - name) : strlen(name));
+}
+
+static bool is_in_full(const struct capture_function *function)
+{
+    char name[256];
+    snprintf(name, sizeof name, ",%.*s,", length_of(function->name), function->name);
+    return capture_settings.contents == CAPTURE_CONTENTS_FULL ||
+           strstr(capture_settings.full, name) != NULL;
+}
+
+/* The C name of a parameter; in a graph, behind that of its operator. */
+static void put_name(struct capture_bytes *to, const struct capture_operand *of)
+{
+    char text[256];
+    const char *function = of->function->name, *name = of->function->parameters[of->parameter].name;
+    const int length = of->drawn ? length_of(function) : 0;
+    const int written = snprintf(text, sizeof text, "%.*s%.*s%.*s", length, function, of->drawn, ".",
+                                 (int)strcspn(name, " "), name);
+    capture_text(to, text, written < (int)sizeof text ? (size_t)written : sizeof text - 1);
+}
+
 void capture_write_contents(uint64_t call, const struct capture_operand *of, enum capture_phase phase,
                            const void *data, uint64_t bytes, bool full)
 {
     static _Thread_local struct capture_bytes record;
-    const uint64_t hash = capture_hash(data, bytes);
-    full = full && bytes <= capture_settings.largest;
+    const struct capture_tensor *tensor = &of->tensor;
+    const uint64_t head[] = {3,     call, of->place, of->element, (uint64_t)phase,
+                             bytes, capture_hash(data, bytes)};
     record.length = 0;
-    const uint64_t head[] = {3, call, of->parameter, of->element, (uint64_t)phase, full, bytes};
+    capture_array(&record, 13);
     for (size_t i = 0; i < sizeof head / sizeof head[0]; i++) {
         capture_number(&record, head[i]);
     }
-    capture_put(&record, &hash, sizeof hash);
-    if (full) {
-        capture_put(&record, data, bytes);
+    put_name(&record, of);
+    capture_blob(&record, full && bytes <= capture_settings.largest ? data : NULL, bytes);
+    capture_signed(&record, tensor->type);
+    const int64_t *const numbers[] = {tensor->dimensions, tensor->strides};
+    for (int i = 0; i < 2; i++) {
+        capture_array(&record, tensor->rank);
+        for (uint32_t j = 0; j < tensor->rank; j++) {
+            capture_signed(&record, numbers[i][j]);
+        }
     }
-    capture_write(&record, NULL, 0, false);
+    capture_number(&record, number_of(capture_begin_of(tensor)));
+    capture_write(&record);
+}
+
+static bool exchange(int *mode)
+{
+    return call_real("aclmdlRICaptureThreadExchangeMode", number_of(mode), 0, 0, 0, 0, 0) == 0;
 }
 
 /* Take memory for a copy, which the program can ask for only while it has a device. */
 static void give_room(struct pending *to)
 {
     pthread_mutex_lock(&lock);
-    if (room == NULL && call_real("aclrtMallocHost", number_of(&room), ROOM, 0, 0, 0, 0) != 0) {
-        room = NULL;
+    if (room == NULL) {
+        int mode = RELAXED; /* while a stream is captured this call would be refused */
+        const bool captured = capture_graph_is_open() && exchange(&mode);
+        room = call_real("aclrtMallocHost", number_of(&room), ROOM, 0, 0, 0, 0) == 0 ? room : NULL;
+        if (captured) {
+            exchange(&mode);
+        }
     }
     to->pinned = room != NULL && to->size <= ROOM - room_used;
     if (to->pinned) {
@@ -123,8 +167,8 @@ static void forget(struct pending *copy)
     free(copy);
 }
 
-void capture_copy_tensor(const struct capture_operand *of, uint64_t call, uint64_t stream, enum capture_phase phase,
-                        bool full)
+void capture_copy_tensor(const struct capture_operand *of, uint64_t call, uint64_t stream,
+                         enum capture_phase phase)
 {
     const uint64_t size = capture_span(&of->tensor);
     struct pending *made = size == 0 || size > MOST_BYTES ? NULL : malloc(sizeof *made);
@@ -133,12 +177,11 @@ void capture_copy_tensor(const struct capture_operand *of, uint64_t call, uint64
     }
     *made = (struct pending){.call = call, .stream = stream, .size = size, .of = *of};
     made->phase = phase;
-    made->full = full;
+    made->full = is_in_full(of->function);
     give_room(made);
     call_real("aclrtGetCurrentContext", number_of(&made->context), 0, 0, 0, 0, 0);
-    const uint8_t *from = of->tensor.data + of->tensor.offset * of->tensor.element_size;
-    if (made->data == NULL || call_real("aclrtMemcpyAsync", number_of(made->data), size, number_of(from),
-                                        size, TO_HOST, stream) != 0) {
+    if (made->data == NULL || call_real("aclrtMemcpyAsync", number_of(made->data), size,
+                                        number_of(capture_begin_of(&of->tensor)), size, TO_HOST, stream) != 0) {
         forget(made);
         return;
     }
@@ -150,14 +193,14 @@ void capture_copy_tensor(const struct capture_operand *of, uint64_t call, uint64
     pthread_mutex_unlock(&lock);
 }
 
-/* Take the copies of a stream, or of all, off the list. */
+/* Take the copies of a stream, or of all that are not captured, off the list. */
 static struct pending *take(bool all, uint64_t stream)
 {
     struct pending *taken = NULL, **end = &taken;
     pthread_mutex_lock(&lock);
     for (struct pending **at = &first; *at != NULL;) {
         struct pending *one = *at;
-        if (all || one->stream == stream) {
+        if (all ? !capture_graph_takes(one->stream) : one->stream == stream) {
             *at = one->next;
             one->next = NULL;
             *end = one;
@@ -243,33 +286,21 @@ void capture_end(void)
     capture_close();
 }
 
-bool capture_in_full(const struct capture_function *function)
-{
-    /* The operands of an operator are those of its first phase. */
-    if (function == NULL) { /* a graph, of several */
-        return capture_settings.contents == CAPTURE_CONTENTS_FULL || capture_settings.full[0] != '\0';
-    }
-    const char *end = strstr(function->name, "GetWorkspaceSize");
-    const int length = (int)(end != NULL ? (size_t)(end - function->name) : strlen(function->name));
-    char name[256];
-    snprintf(name, sizeof name, ",%.*s,", length, function->name);
-    return capture_settings.contents == CAPTURE_CONTENTS_FULL ||
-           strstr(capture_settings.full, name) != NULL;
-}
-
 void capture_copy_operands(uint64_t call, const struct capture_operands *of, uint64_t stream,
                           enum capture_phase phase)
 {
-    if (of == NULL || capture_graph_is_open()) {
+    const bool much = pending_count > MOST_PENDING || pending_bytes > ROOM / 2;
+    const bool waits = capture_graph_is_open(); /* and only the program ends that */
+    if (of == NULL || (waits && (much || capture_graph_takes(stream)))) {
         return;
     }
     for (uint32_t i = 0; i < of->count; i++) {
         const struct capture_operand *operand = &of->list[i];
         if (phase == CAPTURE_BEFORE ? operand->read : operand->written) {
-            capture_copy_tensor(operand, call, stream, phase, capture_in_full(of->function));
+            capture_copy_tensor(operand, call, stream, phase);
         }
     }
-    if (pending_count > MOST_PENDING || pending_bytes > ROOM / 2) {
+    if (much && !waits) {
         capture_drain();
     }
 }

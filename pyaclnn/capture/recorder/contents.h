@@ -6,12 +6,10 @@
 
 enum capture_phase { CAPTURE_BEFORE, CAPTURE_AFTER, CAPTURE_HOST };
 
-/* Whether contents are recorded in full; NULL: of a graph, of several functions. */
-bool capture_in_full(const struct capture_function *function);
 void capture_write_contents(uint64_t call, const struct capture_operand *of, enum capture_phase phase,
                             const void *data, uint64_t bytes, bool full);
 void capture_copy_tensor(const struct capture_operand *of, uint64_t call, uint64_t stream,
-                         enum capture_phase phase, bool full);
+                         enum capture_phase phase);
 /* Copy what is read before a call, or written after it; NULL: nothing is known of it. */
 void capture_copy_operands(uint64_t call, const struct capture_operands *of, uint64_t stream,
                            enum capture_phase phase);

@@ -10,12 +10,11 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "map.h"
 #include "recorder.h"
 
-enum { BLOCK = 64 << 10, HEAD = 20 };
+enum { BLOCK = 64 << 10, HEAD = 20, COUNT = 5 };
 static const uint64_t PATIENCE = 100000000; /* a block is written after so many nanoseconds */
-static const char MAGIC[] = "pyaclnn trace 1\n";
+static const char MAGIC[] = "pyaclnn trace 2\n";
 static const char PATH[] = "PYACLNN_CAPTURE", OPTIONS[] = "PYACLNN_CAPTURE_OPTIONS";
 
 struct capture_settings capture_settings;
@@ -28,18 +27,9 @@ static struct {
     uint64_t calls, written, flushed;
     pid_t process;
     struct capture_bytes block, packed;
-    struct capture_map living; /* what was created, for a trace that begins later */
-    uint64_t order;
-    uint32_t defined_until; /* a flag of each function is of this file */
+    uint32_t records; /* in the block */
+    uint32_t number; /* of the file */
 } trace = {.lock = PTHREAD_MUTEX_INITIALIZER, .file = -1};
-
-/* A live object: the record of the call that created it. */
-struct living {
-    uint64_t order;
-    uint32_t place_number, number;
-    size_t place_length, length;
-    uint8_t records[]; /* what chose the place, and what made it there */
-};
 
 static uint64_t now(void)
 {
@@ -64,12 +54,37 @@ static void write_all(const uint8_t *data, size_t length)
     }
 }
 
+/* The block, for one more record; it begins with their number, which is not known yet. */
+static struct capture_bytes *one_more(void)
+{
+    if (trace.records++ == 0) {
+        trace.block.length = 0;
+        capture_put(&trace.block, (const uint8_t[COUNT]){0xDD}, COUNT);
+    }
+    return &trace.block;
+}
+
+/* A record of numbers. */
+static struct capture_bytes *put_numbers(uint64_t fields, const uint64_t *numbers, size_t count)
+{
+    struct capture_bytes *to = one_more();
+    capture_array(to, fields);
+    for (size_t i = 0; i < count; i++) {
+        capture_number(to, numbers[i]);
+    }
+    return to;
+}
+
 /* A block: "BLK" and its kind, length, stored length, CRC-32 of what is stored; little-endian. */
 static void put_block(bool compress)
 {
-    if (trace.block.length == 0 || trace.file < 0) {
+    if (trace.records == 0 || trace.file < 0) {
         return;
     }
+    for (int i = 0; i < 4; i++) {
+        trace.block.data[COUNT - 1 - i] = (uint8_t)(trace.records >> 8 * i);
+    }
+    trace.records = 0;
     trace.packed.length = 0;
     size_t stored = trace.block.length; /* what does not become shorter is not compressed */
     capture_room(&trace.packed, HEAD + stored);
@@ -84,7 +99,6 @@ static void put_block(bool compress)
     memcpy(head, compress ? "BLKz" : "BLK-", 4);
     memcpy(head + 4, &whole, sizeof whole);
     memcpy(head + 12, words, sizeof words);
-    trace.block.length = 0;
     write_all(head, HEAD + stored);
     trace.flushed = now();
 }
@@ -104,78 +118,27 @@ static bool next_file(void)
         return false;
     }
     trace.written = 0;
-    trace.defined_until++;
+    trace.number++;
     trace.process = getpid();
+    trace.records = 0;
     write_all((const uint8_t *)MAGIC, sizeof MAGIC - 1);
-    trace.block.length = 0;
-    capture_number(&trace.block, 4); /* the process: its number, contents, time of day */
-    capture_number(&trace.block, (uint64_t)getpid());
-    capture_number(&trace.block, (uint64_t)capture_settings.contents);
-    capture_number(&trace.block, (uint64_t)time(NULL));
+    const uint64_t contents = (uint64_t)capture_settings.contents;
+    put_numbers(4, (uint64_t[]){4, (uint64_t)getpid(), contents, (uint64_t)time(NULL)}, 4);
     return true;
 }
 
-static void define(uint32_t number)
+/* Write the record of a call, behind the description of its function. */
+static void put_call(uint32_t number, const uint8_t *data, size_t length)
 {
-    static uint32_t *defined; /* in which file, by function */
-    static uint32_t most;
-    if (number >= most) {
-        const uint32_t wanted = number + 4096;
-        defined = realloc(defined, wanted * sizeof *defined);
-        if (defined == NULL) {
-            abort();
-        }
-        memset(defined + most, 0, (wanted - most) * sizeof *defined);
-        most = wanted;
+    struct capture_function *function = capture_function(number);
+    if (function->file != trace.number) {
+        function->file = trace.number;
+        struct capture_bytes *to = put_numbers(5, (uint64_t[]){2, number}, 2);
+        capture_text(to, function->name, strlen(function->name));
+        capture_text(to, function->spec, strlen(function->spec));
+        capture_text(to, &function->result, 1);
     }
-    if (defined[number] != trace.defined_until) {
-        const struct capture_function *function = capture_function(number);
-        const char result[] = {function->result, '\0'};
-        defined[number] = trace.defined_until;
-        capture_number(&trace.block, 2);
-        capture_number(&trace.block, number);
-        capture_text(&trace.block, function->name);
-        capture_text(&trace.block, function->spec);
-        capture_text(&trace.block, result);
-    }
-}
-
-static int by_order(const void *one, const void *other)
-{
-    const struct living *const *a = one, *const *b = other;
-    return (*a)->order < (*b)->order ? -1 : (*a)->order > (*b)->order;
-}
-
-/* Whether the same call chose the place of both. */
-static bool is_beside(const struct living *one, const struct living *before)
-{
-    return before != NULL && before->place_length == one->place_length &&
-           memcmp(before->records, one->records, one->place_length) == 0;
-}
-
-/* Write the calls that made what is alive, in their order. */
-static void put_living(void)
-{
-    const struct living **all = calloc(trace.living.count + 1, sizeof *all);
-    size_t count = 0;
-    for (size_t i = 0; all != NULL && i < trace.living.capacity; i++) {
-        if (trace.living.slots[i].value != NULL) {
-            all[count++] = trace.living.slots[i].value;
-        }
-    }
-    if (all != NULL) {
-        qsort(all, count, sizeof *all, by_order);
-    }
-    for (size_t i = 0; i < count; i++) {
-        const struct living *one = all[i], *before = i == 0 ? NULL : all[i - 1];
-        if (one->place_length != 0 && !is_beside(one, before)) {
-            define(one->place_number);
-            capture_put(&trace.block, one->records, one->place_length);
-        }
-        define(one->number);
-        capture_put(&trace.block, one->records + one->place_length, one->length);
-    }
-    free(all);
+    capture_put(one_more(), data, length);
 }
 
 static void rotate(void)
@@ -186,29 +149,51 @@ static void rotate(void)
     close(trace.file);
     rename(trace.path, old);
     if (next_file()) {
-        put_living();
+        capture_put_living(put_call);
     }
 }
 
-/* Whole records of one call. */
-void capture_write(struct capture_bytes *record, struct capture_function *of, uint32_t number,
-                   bool flush)
+/* Write what is due: a block, and a new file. */
+static void put_due(bool flush)
+{
+    if (flush || trace.block.length >= BLOCK || now() - trace.flushed > PATIENCE) {
+        put_block(true);
+    }
+    if (capture_settings.limit != 0 && trace.written > capture_settings.limit / 2) {
+        rotate();
+    }
+}
+
+/* Whether the file is open, and, if it is new, has what is alive; the lock is held. */
+static bool is_open(void)
+{
+    if (trace.active && trace.file < 0 && next_file()) {
+        capture_put_living(put_call);
+    }
+    return trace.active;
+}
+
+void capture_write(const struct capture_bytes *record)
 {
     pthread_mutex_lock(&trace.lock);
-    if (trace.active && trace.file < 0 && next_file()) {
-        put_living();
+    if (is_open()) {
+        capture_put(one_more(), record->data, record->length);
+        put_due(false);
     }
-    if (trace.active) {
-        if (of != NULL) {
-            define(number);
+    pthread_mutex_unlock(&trace.lock);
+}
+
+void capture_write_call(struct capture_call *call, struct capture_call *place, bool flush)
+{
+    pthread_mutex_lock(&trace.lock);
+    if (is_open()) {
+        if (place->record.length != 0 && place->file != trace.number) {
+            put_call(place->number, place->record.data, place->record.length);
+            place->file = trace.number;
         }
-        capture_put(&trace.block, record->data, record->length);
-        if (flush || trace.block.length >= BLOCK || now() - trace.flushed > PATIENCE) {
-            put_block(true);
-        }
-        if (capture_settings.limit != 0 && trace.written > capture_settings.limit / 2) {
-            rotate();
-        }
+        put_call(call->number, call->record.data, call->record.length);
+        call->file = trace.number;
+        put_due(flush);
     }
     pthread_mutex_unlock(&trace.lock);
 }
@@ -234,55 +219,21 @@ bool capture_keeping(void)
     return trace.by_program || capture_settings.first != 0 || capture_settings.limit != 0;
 }
 
-void capture_keep(uint64_t key, const struct capture_call *place, const struct capture_call *made)
-{
-    const size_t before = place->record.length, length = made->record.length;
-    struct living *kept = malloc(sizeof *kept + before + length);
-    if (kept == NULL) {
-        return;
-    }
-    pthread_mutex_lock(&trace.lock);
-    if (capture_function(made->number)->finds && capture_map_find(&trace.living, key) != NULL) {
-        free(kept);
-    } else {
-        *kept = (struct living){trace.order++, place->number, made->number, before, length};
-        if (before != 0) {
-            memcpy(kept->records, place->record.data, before);
-        }
-        memcpy(kept->records + before, made->record.data, length);
-        capture_map_put(&trace.living, key, kept);
-    }
-    pthread_mutex_unlock(&trace.lock);
-}
-
-uint32_t capture_file(void)
-{
-    return trace.defined_until;
-}
-
-void capture_forget(uint64_t key)
-{
-    pthread_mutex_lock(&trace.lock);
-    capture_map_put(&trace.living, key, NULL);
-    pthread_mutex_unlock(&trace.lock);
-}
-
 /* What was passed on without a record: a count of each function. */
 static void put_unknown(void)
 {
     const char *name;
     uint64_t calls;
     for (uint32_t at = 0; (at = capture_unknown(at, &name, &calls)) != 0;) {
-        capture_number(&trace.block, 5);
-        capture_text(&trace.block, name);
-        capture_number(&trace.block, calls);
+        struct capture_bytes *to = put_numbers(3, (uint64_t[]){5}, 1);
+        capture_text(to, name, strlen(name));
+        capture_number(to, calls);
     }
 }
 
 static void put_ended(int signal, bool compress)
 {
-    capture_number(&trace.block, 6);
-    capture_number(&trace.block, (uint64_t)signal);
+    put_numbers(2, (uint64_t[]){6, (uint64_t)signal}, 2);
     put_block(compress);
 }
 
@@ -371,7 +322,7 @@ static void in_child(void)
         close(trace.file);
     }
     trace.file = -1; /* a file of its own, with its first call */
-    trace.block.length = 0;
+    trace.records = 0;
 }
 
 __attribute__((constructor)) static void start(void)

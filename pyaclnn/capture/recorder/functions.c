@@ -129,6 +129,7 @@ static void parse(struct capture_function *function)
         char *end;
         parameter->size = (uint16_t)strtoul(at, &end, 10);
         parameter->other = (uint8_t)(*end == ',' ? strtoul(end + 1, &end, 10) : 0);
+        parameter->name = *end == ':' ? end + 1 : "";
         function->kinds[count] = letter;
         *(letter == 'd' || letter == 'f' ? &vectors : &integers) += 1;
         at = strchr(end, ' ');

@@ -46,15 +46,10 @@ void capture_graph_begin(uint64_t stream)
     pthread_mutex_unlock(&lock);
 }
 
-static const uint8_t *begin_of(const struct capture_tensor *tensor)
-{
-    return tensor->data + tensor->offset * (int64_t)tensor->element_size;
-}
-
 static bool is_same(const struct capture_tensor *a, const struct capture_tensor *b)
 {
     const size_t bytes = a->rank * sizeof a->strides[0];
-    return begin_of(a) == begin_of(b) && a->element_size == b->element_size && a->rank == b->rank &&
+    return capture_begin_of(a) == capture_begin_of(b) && a->element_size == b->element_size && a->rank == b->rank &&
            memcmp(a->dimensions, b->dimensions, bytes) == 0 &&
            memcmp(a->strides, b->strides, bytes) == 0;
 }
@@ -62,7 +57,7 @@ static bool is_same(const struct capture_tensor *a, const struct capture_tensor 
 /* Where the bytes end that a tensor fills without gaps from a place in it; else that place. */
 static const uint8_t *end_from(const struct capture_tensor *tensor, const uint8_t *place)
 {
-    const uint8_t *begin = begin_of(tensor), *end = begin + capture_span(tensor);
+    const uint8_t *begin = capture_begin_of(tensor), *end = begin + capture_span(tensor);
     uint64_t bytes = tensor->element_size;
     for (uint32_t i = 0; i < tensor->rank; i++) {
         bytes *= (uint64_t)tensor->dimensions[i];
@@ -74,7 +69,7 @@ static const uint8_t *end_from(const struct capture_tensor *tensor, const uint8_
 static bool is_written(const struct capture_tensor *tensor, const struct capture_operand *list,
                        uint32_t count)
 {
-    const uint8_t *at = begin_of(tensor), *end = at + capture_span(tensor), *from = NULL;
+    const uint8_t *at = capture_begin_of(tensor), *end = at + capture_span(tensor), *from = NULL;
     while (from != at) {
         from = at;
         for (uint32_t i = 0; i < count; i++) {
@@ -90,8 +85,8 @@ static bool is_written(const struct capture_tensor *tensor, const struct capture
 /* Whether a tensor that is written leaves another no result: it fills it, or is of another type. */
 static bool replaces(const struct capture_operand *by, const struct capture_tensor *other)
 {
-    const uint8_t *begin = begin_of(&by->tensor), *end = begin + capture_span(&by->tensor);
-    const bool overlaps = begin < begin_of(other) + capture_span(other) && begin_of(other) < end;
+    const uint8_t *begin = capture_begin_of(&by->tensor), *end = begin + capture_span(&by->tensor);
+    const bool overlaps = begin < capture_begin_of(other) + capture_span(other) && capture_begin_of(other) < end;
     return by->written &&
            (is_written(other, by, 1) || (by->tensor.type != other->type && overlaps));
 }
@@ -106,8 +101,8 @@ void capture_graph_draw(const struct capture_operands *of)
         struct capture_operand *one = &made->list[i];
         *one = i < count ? drawn->list[i] : of->list[i - count];
         if (i >= count) {
-            one->parameter = i;
-            one->element = 0;
+            one->place = i;
+            one->drawn = true;
             /* What the graph computes itself is no input of it. */
             one->read = one->read && !is_written(&one->tensor, made->list, count);
         }

@@ -23,9 +23,10 @@ static bool is_readable(const uint8_t *data, uint64_t size)
 }
 
 /* The source of a copy, if it is memory of the host. */
-static void copy_host(uint64_t call, const void *data, uint64_t size, int32_t kind)
+static void copy_host(const struct capture_function *function, uint64_t call, const void *data,
+                      uint64_t size, int32_t kind)
 {
-    const struct capture_operand host = {.parameter = 2};
+    const struct capture_operand host = {.function = function, .parameter = 2};
     if (is_copied() && data != NULL &&
         (kind == TO_DEVICE || (kind == ANY_KIND && is_readable(data, size)))) {
         capture_write_contents(call, &host, CAPTURE_HOST, data, size,
@@ -55,12 +56,12 @@ void capture_before(const struct capture_function *function, uint64_t call,
         }
         break;
     case CAPTURE_COPY: /* dst, destMax, src, count, kind */
-        copy_host(call, words[2].pointer, words[3].bits, (int32_t)words[4].bits);
+        copy_host(function, call, words[2].pointer, words[3].bits, (int32_t)words[4].bits);
         break;
     case CAPTURE_COPY_2D: /* dst, dpitch, src, spitch, width, height, kind */
         if (words[5].bits != 0) {
-            copy_host(call, words[2].pointer, (words[5].bits - 1) * words[3].bits + words[4].bits,
-                      (int32_t)words[6].bits);
+            copy_host(function, call, words[2].pointer,
+                      (words[5].bits - 1) * words[3].bits + words[4].bits, (int32_t)words[6].bits);
         }
         break;
     case CAPTURE_DRAIN:
@@ -86,16 +87,18 @@ static void copy_received(const struct capture_function *function, uint64_t call
             type = function->parameters[i].size;
         }
     }
-    if (received < function->count && !capture_graph_is_open()) {
+    const uint64_t stream = words[function->count - 1].bits;
+    if (received < function->count && !capture_graph_takes(stream)) {
         static const uint8_t SIZES[] = {1, 2, 4, 2, 4, 8, 8, 1, 2, 4, 8, 2};
         const uint64_t kind = words[type].bits & UINT32_MAX;
-        struct capture_operand operand = {.parameter = (uint32_t)received, .written = true};
+        struct capture_operand operand = {.function = function, .parameter = (uint32_t)received};
         operand.tensor.data = (uint8_t *)(uintptr_t)words[received].bits;
         operand.tensor.dimensions[0] = (int64_t)words[count].bits;
         operand.tensor.strides[0] = 1;
         operand.tensor.rank = 1;
+        operand.tensor.type = -1; /* those of HCCL are others */
         operand.tensor.element_size = kind < sizeof SIZES ? SIZES[kind] : 0;
-        capture_copy_tensor(&operand, call, words[function->count - 1].bits, CAPTURE_AFTER, capture_in_full(function));
+        capture_copy_tensor(&operand, call, stream, CAPTURE_AFTER);
     }
 }
 

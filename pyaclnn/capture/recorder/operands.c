@@ -46,6 +46,11 @@ void capture_create_tensor(const union mock_word *words, uint64_t handle)
     pthread_mutex_unlock(&lock);
 }
 
+const uint8_t *capture_begin_of(const struct capture_tensor *tensor)
+{
+    return tensor->data + tensor->offset * (int64_t)tensor->element_size;
+}
+
 uint64_t capture_span(const struct capture_tensor *tensor)
 {
     uint64_t elements = tensor->element_size == 0 ? 0 : 1;
@@ -98,7 +103,7 @@ void capture_note_operands(const struct capture_function *function, const union 
     pthread_mutex_lock(&lock);
     for (size_t i = 0; made != NULL && i + 2 < function->count; i++) {
         const struct capture_parameter *parameter = &function->parameters[i];
-        struct capture_operand as = {.parameter = (uint32_t)i};
+        struct capture_operand as = {.function = function, .parameter = (uint32_t)i, .place = (uint32_t)i};
         as.read = parameter->read;
         as.written = parameter->written;
         if (parameter->letter == 't') {
@@ -112,7 +117,6 @@ void capture_note_operands(const struct capture_function *function, const union 
         }
     }
     if (made != NULL) {
-        made->function = function;
         memcpy(&executor, words[function->count - 1].pointer, sizeof executor);
         capture_map_put(&executors, executor, made);
     }

@@ -10,8 +10,9 @@
 
 enum { CAPTURE_MOST = 64, CAPTURE_CONTENTS_NONE = 0, CAPTURE_CONTENTS_HASH, CAPTURE_CONTENTS_FULL };
 
-/* A parameter, by its letter in the table of functions, which trace_format.md describes. */
+/* A parameter, by its letter in the table of functions, which functions.py describes. */
 struct capture_parameter {
+    const char *name; /* up to a space, or the end */
     char letter;
     bool read, written;
     uint8_t other; /* the parameter that counts the elements, or is the type */
@@ -44,9 +45,10 @@ enum capture_hook {
 struct capture_function {
     const char *name, *spec;
     char result; /* i: a status, p: an address or number, v: nothing, s: a text */
-    bool parsed, defined, creates, destroys;
-    bool finds;  /* what may be kept already, and is then left as it is */
-    bool places; /* chooses the device, or the context, of its thread's next calls */
+    bool parsed, creates, destroys;
+    bool finds;       /* what may be kept already, and is then left as it is */
+    bool places;      /* chooses the device, or the context, of its thread's next calls */
+    uint32_t file;    /* the last one that describes it */
     uint8_t hook, count, stack;
     char kinds[CAPTURE_MOST + 1];
     struct capture_parameter parameters[CAPTURE_MOST];
@@ -58,10 +60,10 @@ struct capture_bytes {
     size_t length, capacity;
 };
 
-/* A record of a call, and the number of its function. */
+/* A record of a call, the number of its function, and the last file that has it. */
 struct capture_call {
     struct capture_bytes record;
-    uint32_t number;
+    uint32_t number, file;
 };
 
 struct capture_settings {
@@ -90,9 +92,13 @@ void *capture_real(const char *name);
 /* bytes.c */
 void capture_room(struct capture_bytes *to, size_t more);
 void capture_put(struct capture_bytes *to, const void *data, size_t length);
+/* MessagePack: an array of so many, numbers, a text; bytes, or nil for NULL. */
+void capture_array(struct capture_bytes *to, uint64_t count);
 void capture_number(struct capture_bytes *to, uint64_t value);
 void capture_signed(struct capture_bytes *to, int64_t value);
-void capture_text(struct capture_bytes *to, const char *text);
+void capture_double(struct capture_bytes *to, uint64_t bits);
+void capture_text(struct capture_bytes *to, const char *text, size_t length);
+void capture_blob(struct capture_bytes *to, const void *data, size_t length);
 CAPTURE_EXPORT uint64_t capture_hash(const void *data, size_t length);
 uint32_t capture_type_size(int32_t type);
 
@@ -108,14 +114,18 @@ void capture_close(void);
 bool capture_active(void);
 uint64_t capture_next_call(void);
 bool capture_wanted(uint64_t call);
-void capture_write(struct capture_bytes *record, struct capture_function *of, uint32_t number,
-                   bool flush);
-/* Keep the call that made something, and the one that chose its place before it. */
-void capture_keep(uint64_t key, const struct capture_call *place, const struct capture_call *made);
-/* The number of the file that is written. */
-uint32_t capture_file(void);
-void capture_forget(uint64_t key);
+/* Write a record that is no call's. */
+void capture_write(const struct capture_bytes *record);
+/* Write a call, behind the one that chose its place, unless the file has that. */
+void capture_write_call(struct capture_call *call, struct capture_call *place, bool flush);
 bool capture_keeping(void);
+
+/* living.c */
+/* Keep the call that made something, and the one that chose its place before it. */
+void capture_keep(uint64_t key, const struct capture_call *place, const struct capture_call *by);
+void capture_forget(uint64_t key);
+/* Write the calls that made what is alive, in their order. */
+void capture_put_living(void (*put)(uint32_t number, const uint8_t *data, size_t length));
 
 /* hooks.c */
 void capture_before(const struct capture_function *function, uint64_t call,

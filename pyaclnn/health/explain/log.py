@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from pyaclnn.facts.explanations import LINES, WORDINGS
 from pyaclnn.health.explain.codes import CODE, about, about_function
-from pyaclnn.health.explain.entry import SPECIFIC, TEXT, Entry, order_of
+from pyaclnn.health.explain.entry import GENERAL, SPECIFIC, TEXT, Entry, order_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["Log", "look_up"]
 
 _NUMBERED: Final = (
-    (re.compile(r"(?i)hccl.*?error code is \[?(\d{1,4})\b"), "HCCL", 10),
+    (re.compile(r"(?i)hccl(?:.*?error code is \[?|Ret\W{1,6})(\d{1,4})\b"), "HCCL", 10),
     (
         re.compile(r"\bHccl[A-Z]\w*.{0,40}?\b(?:ret|err|code|result)\w*\W{1,4}(\d{1,4})\b"),
         "HCCL",
@@ -34,7 +34,7 @@ _NUMBERED: Final = (
         10,
     ),
     (
-        re.compile(r"\b(?:drv|hal)[A-Z]\w*.{1,40}?\b(?:ret|error|err|rc)\w*\D{1,4}(\d{1,3})\b"),
+        re.compile(r"\b(?:[Dd]rv|hal)[A-Z]\w*.{1,40}?\b(?:ret|error|err|rc)\w*\D{1,4}(\d{1,3})\b"),
         "driver",
         10,
     ),
@@ -124,7 +124,10 @@ class Log:
     def entries(self) -> list[Entry]:
         """Return the answers, the innermost cause first."""
         found = sorted(self._found.values(), key=order_of)
-        return [entry for entry in found if entry.component != _GENERAL_KIND] or found
+        named = [entry for entry in found if entry.component != _GENERAL_KIND]
+        if all(entry.rank == GENERAL for entry in named):  # a text says more than an inner error
+            named = [entry for entry in found if entry in named or entry.rank == TEXT]
+        return named or found
 
     def _read(self, line: str) -> None:
         for text in _of_text(line):

@@ -34,6 +34,7 @@ from pyaclnn.cann.discovery import (
 )
 from pyaclnn.cann.loaded_libraries import Residents, loaded_libraries
 from pyaclnn.cann.signatures import OperatorHeaders, own_headers
+from pyaclnn.cann.simulator import captured_folders
 from pyaclnn.facts.releases import ReleaseError
 from pyaclnn.facts.variables import VARIABLES
 
@@ -49,7 +50,6 @@ VARIABLE: Final = "PYACLNN_BACKEND"
 """The environment variable that chooses the backend."""
 
 _MARKER: Final = b"pyaclnn_mock_marker"
-_FRONTS: Final = "PYACLNN_CAPTURE_FRONTS"
 _RELEASE: Final = b"pyaclnn_mock_release"
 _SET_PYTHON: Final = b"pyaclnn_mock_python_set"
 _CALLS: Final = (b"pyaclnn_mock_call_begins", b"pyaclnn_mock_call_ends")
@@ -284,8 +284,8 @@ def _roots(choice: str) -> list[Path]:
 
 def _recording(found: LibrarySet) -> LibrarySet:
     """Return the libraries that record in front of a folder's, in a program that is captured."""
-    real, _, front = os.environ.get(_FRONTS, "").partition(os.pathsep)
-    return set_of(Path(front)) if front and Path(real) == found.directory else found
+    captured, front = captured_folders(os.environ)
+    return set_of(Path(front)) if front and Path(captured) == found.directory else found
 
 
 def _try(

@@ -3,10 +3,12 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
+from pyaclnn.base.errors import BackendNotFoundError
 from pyaclnn.cann.packaged import packaged_file
 from pyaclnn.facts.releases import VARIABLE, simulated
 
@@ -16,13 +18,25 @@ if TYPE_CHECKING:
     from pyaclnn.facts.releases import Release
 
 __all__ = [
+    "FRONTS",
     "acldir",
+    "captured_folders",
     "environment",
     "ldflags",
     "libdir",
     "simulator",
     "writtendir",
 ]
+
+
+FRONTS: Final = "PYACLNN_CAPTURE_FRONTS"
+"""The environment variable of captured programs: the folder of libraries, and that in front."""
+
+
+def captured_folders(base: Mapping[str, str]) -> tuple[str, str]:
+    """Return the folder that a capture records, and that of its libraries in front; or nothing."""
+    captured, _, front = base.get(FRONTS, "").partition(os.pathsep)
+    return captured, front
 
 
 def _folder_of(name: str) -> Path:
@@ -94,15 +108,23 @@ def environment(base: Mapping[str, str]) -> dict[str, str]:
 
     Raises:
         ReleaseError: ``PYACLNN_MOCK_CANN`` names no release.
+        BackendNotFoundError: A capture around the program records other libraries.
     """
     release = simulated(base)
-    path = [str(_libraries_of(release)), *filter(None, [base.get("LD_LIBRARY_PATH")])]
+    libraries = str(_libraries_of(release))
+    captured, front = captured_folders(base)
+    if captured not in {"", libraries}:
+        found = f"The capture around this program records {captured}, and not {libraries}"
+        hint = "Hint: run 'pyaclnn mock run pyaclnn capture -o FILE -- PROGRAM'."
+        attempts = [(captured, "is captured")]
+        raise BackendNotFoundError(f"{found}.\n{hint}", attempts=attempts)
+    path = filter(None, [front, libraries, base.get("LD_LIBRARY_PATH")])
     python = [str(acldir()), *filter(None, [base.get("PYTHONPATH")])]
     return {
         **base,
         "PYTHONPATH": ":".join(python),
         "LD_LIBRARY_PATH": ":".join(path),
         "PYACLNN_MOCK_PYTHON": sys.executable,
-        "PYACLNN_BACKEND": "mock",
+        "PYACLNN_BACKEND": front or "mock",
         VARIABLE: release.name,
     }

@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Replay of a trace on this machine's backend.
 
-The calls are made again in the order in which they ended, by one thread. Addresses and handles are
-replaced by those of this run. Before an operator, the contents of its inputs are compared with
-the recorded ones and corrected, so that one difference is reported once.
+The calls are made again one after the other, in the order in which they ended, each thread's by a
+thread of its own. Addresses and handles are replaced by those of this run. Before an operator, the
+contents of its inputs are compared with the recorded ones and corrected, so that one difference is
+reported once.
 """
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -80,15 +82,19 @@ class _Replay:
         self._descriptors = Descriptors()
         self._needed: dict[int, int] = {}
         self._comparable = True
-        self._contexts: dict[int, Any] = {}
         self._placed: dict[int, int] = {}
-        self._thread = 0
+        self._threads: dict[int, ThreadPoolExecutor] = {}
         self._kept: list[Any] = []
         self._begun = False
         self._missing: set[str] = set()
 
     def make(self, call: Call) -> None:
-        """Make a call again."""
+        """Make a call again, in the thread for those of its thread."""
+        if call.thread not in self._threads:
+            self._threads[call.thread] = ThreadPoolExecutor(1)
+        self._threads[call.thread].submit(self._make, call).result()
+
+    def _make(self, call: Call) -> None:
         if not self._begun:
             self._begin(call)
         known = recorded(call.name)
@@ -97,8 +103,6 @@ class _Replay:
             return
         if "places" in known.role and self._placed.get(call.thread) == call.number:
             return  # a part of a trace repeats what chose the place of its calls
-        if call.thread != self._thread:
-            self._switch(call.thread)
         if "peer" in known.role:
             self._put_received(call)
             return
@@ -116,19 +120,15 @@ class _Replay:
         self._outcome.calls += 1
 
     def finish(self) -> None:
-        """Wait for what is still running."""
-        self._kept.clear()
+        """End the threads."""
+        for thread in self._threads.values():
+            thread.shutdown()
 
     def _begin(self, call: Call) -> None:
         """Begin as the program has: a part of a trace may not."""
         self._begun = True
         if call.number:
             function("aclInit")(raw.NULL)
-
-    def _switch(self, thread: int) -> None:
-        self._thread = thread
-        if thread in self._contexts:
-            function("aclrtSetCurrentContext")(self._contexts[thread])
 
     def _run(self, call: Call, role: frozenset[str]) -> None:
         answers: dict[str, Any] = {}
@@ -258,9 +258,6 @@ class _Replay:
         self._descriptors.learn(call)
         if "places" in role:
             self._placed[call.thread] = call.number
-            context = raw.ffi.new("void **")
-            function("aclrtGetCurrentContext")(context)
-            self._contexts[call.thread] = context[0]
         if "phase-1" in role:
             self._compare_workspace(call, answers)
         elif "destroys" in role:

@@ -20,7 +20,7 @@ from pyaclnn.cann.discovery import RUNTIME, installation_roots, library_sets, lo
 from pyaclnn.cann.library import loaded_backend, open_library, select_backend
 from pyaclnn.cann.packaged import packaged_file
 from pyaclnn.cann.search import VARIABLE
-from pyaclnn.cann.simulator import environment, libdir
+from pyaclnn.cann.simulator import FRONTS, environment, libdir
 from pyaclnn.capture.front import Front, write_front
 from pyaclnn.capture.functions import known
 
@@ -155,7 +155,8 @@ def captured(base: Mapping[str, str], trace: Path, settings: Settings) -> dict[s
     choice = base.get(VARIABLE) or "cann"
     real = _real_folder(choice, base)
     folder = fronts_of(real)
-    variables = environment(base) if choice == "mock" else dict(base)
+    outside = {name: value for name, value in base.items() if name != FRONTS}
+    variables = environment(outside) if choice == "mock" else outside
     # CANN's own folder behind it: libraries that no function is captured of.
     path = [str(folder), str(real), *filter(None, [variables.get("LD_LIBRARY_PATH")])]
     return {
@@ -163,7 +164,7 @@ def captured(base: Mapping[str, str], trace: Path, settings: Settings) -> dict[s
         "LD_LIBRARY_PATH": ":".join(dict.fromkeys(path)),
         VARIABLE: str(folder),
         "PYACLNN_CAPTURE": str(trace.absolute()),
-        "PYACLNN_CAPTURE_FRONTS": f"{real}{os.pathsep}{folder}",
+        FRONTS: f"{real}{os.pathsep}{folder}",
         "PYACLNN_CAPTURE_OPTIONS": str(settings),
     }
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Cost of a capture: of calls in C, and of training steps of PyTorch, with and without contents."""
+"""Cost of a capture in CPU time: of calls in C, and of training steps of PyTorch."""
 
 from __future__ import annotations
 
@@ -13,60 +13,84 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pyaclnn.capture.session import Settings, captured
+from pyaclnn.capture.trace import Call, read_trace
 from pyaclnn.mock import cflags, environment, ldflags
 
-from .measure import Comparison, take_turns
+from .measure import Comparison, Timing
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
 
 __all__ = ["compare"]
 
 _SOURCE = Path(__file__).parents[1] / "capture" / "c" / "loop.c"
-_CALLS = "200000"
+_CALLS = 200_000
 _WAYS = {"alone": None, "no contents": Settings(contents="none"), "hashes": Settings()}
 _TARGETS = {"no contents": 1.1, "hashes": 1.5}
 """Those of a training step."""
+_MOST = 2e-6
+"""The seconds that recording a call may take."""
 _STEPS = """
-import sys
+import os, sys
+from pathlib import Path
 import torch, torch_npu
 from tests.benchmarks.pytorch import step
-run = step(torch, 32, "npu")
+
+def used(process):
+    fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+    below = Path(f"/proc/{process}/task/{process}/children").read_text().split()
+    return int(fields[11]) + int(fields[12]) + sum(map(used, below))
+
+run = step(torch, int(sys.argv[1]), "npu")
 for line in sys.stdin:
-    for _ in range(5):
+    before = used(os.getpid())
+    for _ in range(int(line)):
         run()
-    print(flush=True)
+    print("used", (used(os.getpid()) - before) / os.sysconf("SC_CLK_TCK") / int(line), flush=True)
 """
 
 
 def compare(turns: int) -> Iterator[Comparison]:
-    """Time calls that make and destroy a descriptor, which are among the shortest."""
+    """Measure calls that make and destroy a descriptor, among the shortest, and training steps."""
     with tempfile.TemporaryDirectory() as folder:
         program = Path(folder) / "loop"
         build = ["cc", "-O1", str(_SOURCE), "-o", str(program), *cflags(), *ldflags()]
         subprocess.run(build, check=True)
-        timings = take_turns({w: _loop(program, how) for w, how in _WAYS.items()}, turns)
-    alone = timings["alone"]
-    for way in _TARGETS:
-        yield Comparison("200,000 calls captured", way, timings[way], "alone", alone, None)
+        timings = _take_turns({w: _loop(program, how) for w, how in _WAYS.items()}, turns)
+    most = Timing(tuple(sample + _MOST for sample in timings["alone"].samples))
+    for way, target in (("no contents", 1), ("hashes", None)):
+        yield Comparison("a call captured", way, timings[way], "2 us more", most, target)
     if find_spec("torch_npu") is not None:
-        yield from _training(turns)
+        for width in (32, 256):
+            yield from _training(turns, width)
 
 
-def _training(turns: int) -> Iterator[Comparison]:
-    """Time training steps, each way in a process of its own that waits for its turn."""
-    with tempfile.TemporaryDirectory() as folder, ExitStack() as stack:
+def _take_turns(ways: Mapping[str, Callable[[], float]], turns: int) -> dict[str, Timing]:
+    for way in ways.values():
+        way()  # the first time costs more
+    samples = [{name: way() for name, way in ways.items()} for _ in range(turns)]
+    return {name: Timing(tuple(sample[name] for sample in samples)) for name in ways}
+
+
+def _training(turns: int, width: int) -> Iterator[Comparison]:
+    """Measure training steps, each way in a process of its own that waits for its turn."""
+    with tempfile.TemporaryDirectory() as folder:
         traces = {way: Path(folder) / f"{way}.trace" for way in _WAYS}
-        ways = {way: _steps(stack, traces[way], how) for way, how in _WAYS.items()}
-        timings = take_turns(ways, turns)
+        with ExitStack() as stack:
+            ways = {way: _steps(stack, traces[way], width, how) for way, how in _WAYS.items()}
+            timings = _take_turns(ways, turns)
+        for way in _TARGETS:
+            _require_calls(traces[way], "aclnnLayerNorm", turns)
     for way, target in _TARGETS.items():
-        case = "training step captured"
+        case = f"training step captured, width {width}"
         yield Comparison(case, way, timings[way], "alone", timings["alone"], target)
 
 
-def _steps(stack: ExitStack, trace: Path, settings: Settings | None) -> Callable[[], object]:
+def _steps(
+    stack: ExitStack, trace: Path, width: int, settings: Settings | None
+) -> Callable[[], float]:
     process = subprocess.Popen(
-        [sys.executable, "-c", _STEPS],
+        [sys.executable, "-c", _STEPS, str(width)],
         env=_environment(trace, settings),
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
@@ -77,11 +101,10 @@ def _steps(stack: ExitStack, trace: Path, settings: Settings | None) -> Callable
     assert process.stdout is not None
     asked, answers = process.stdin, process.stdout
 
-    def run() -> None:
-        asked.write("\n")
+    def run() -> float:
+        asked.write("40\n")
         asked.flush()
-        while answers.readline() not in {"\n", ""}:  # what PyTorch prints comes first
-            pass
+        return next(float(line.split()[1]) for line in answers if line.startswith("used "))
 
     return run
 
@@ -91,11 +114,25 @@ def _environment(trace: Path, settings: Settings | None) -> dict[str, str]:
     return environment(own) if settings is None else captured(own, trace, settings)
 
 
-def _loop(program: Path, settings: Settings | None) -> Callable[[], object]:
-    def run() -> object:
+def _loop(program: Path, settings: Settings | None) -> Callable[[], float]:
+    def run() -> float:
         with tempfile.TemporaryDirectory() as folder:
-            variables = _environment(Path(folder) / "run.trace", settings)
-            command = [str(program), _CALLS]
-            return subprocess.run(command, env=variables, check=True, capture_output=True)
+            trace = Path(folder) / "run.trace"
+            command = [str(program), str(_CALLS), "without a device"]
+            variables = _environment(trace, settings)
+            done = subprocess.run(command, env=variables, check=True, capture_output=True)
+            if settings is not None:
+                _require_calls(trace, "aclCreateTensor", _CALLS // 2)
+            return float(done.stdout.split()[0]) / 1e6
 
     return run
+
+
+def _require_calls(trace: Path, name: str, least: int) -> None:
+    """Require that calls were recorded, in at most 200 bytes each."""
+    names = [record.name for record in read_trace(trace) if isinstance(record, Call)]
+    if names.count(name) < least or trace.stat().st_size > 200 * len(names):
+        message = f"{trace.name}: {names.count(name)} calls of {name}, {trace.stat().st_size} bytes"
+        raise ValueError(
+            f"{message} of {len(names)} calls; {least} were made, of 200 bytes at most"
+        )

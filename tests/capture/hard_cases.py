@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import inspect
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -125,6 +126,18 @@ def several_devices(size: int, stream: pyaclnn.Stream) -> None:
         z = double(raw.pointer_to(there.address), size, beside)
         beside.synchronize()
         require(z, size, 4)
+
+
+def streams_of_threads(size: int, stream: pyaclnn.Stream) -> None:
+    def work(factor: int) -> None:
+        with pyaclnn.Stream(stream.device) as own:
+            x = pyaclnn.to_device(factor * numbers(size), stream.device)
+            y = double(raw.pointer_to(x.address), size, own)
+            own.synchronize()
+            require(y, size, 2 * factor)
+
+    with ThreadPoolExecutor(3) as pool:
+        list(pool.map(work, (1, 2, 3)))
 
 
 def host_functions(size: int, stream: pyaclnn.Stream) -> None:

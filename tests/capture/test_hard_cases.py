@@ -17,6 +17,7 @@ RESULTS = {
     "asynchronous_copies": 2,
     "copies_in_two_dimensions": 2,
     "several_devices": 2,
+    "streams_of_threads": 3,
     "graphs": 4,
     "graphs_of_parts": 2,
     "graphs_that_use_memory_again": 3,

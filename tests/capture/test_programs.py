@@ -108,6 +108,19 @@ def test_a_part_of_a_run_replays_by_itself(build: dict[str, Path], tmp_path: Pat
     assert "3 results compared: no divergence." in done.stdout
 
 
+def test_a_capture_around_the_simulated_npu_records_or_refuses(
+    build: dict[str, Path], tmp_path: Path
+) -> None:
+    run = ("--", sys.executable, "-m", "pyaclnn", "mock", "run")
+    trace, printed = captured(tmp_path / "run.trace", *run, build["sample"], "3")
+    assert printed == "2 126\n"
+    assert [call.name for call in calls(trace)].count("aclnnAdd") == 3
+    other = ("capture", "-o", tmp_path / "other.trace", *run, "--cann", "8.1", build["sample"], "3")
+    done = pyaclnn(*other, PYACLNN_MOCK_CANN="9.1")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "pyaclnn mock run pyaclnn capture" in done.stderr
+
+
 SOURCE = "int main(void) { return 0; }"
 
 

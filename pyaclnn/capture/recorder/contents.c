@@ -259,7 +259,11 @@ static void drain(struct pending *copies)
 
 void capture_drain(void)
 {
+    /* A stream that another thread waits for here is not destroyed before it has. */
+    static pthread_mutex_t draining = PTHREAD_MUTEX_INITIALIZER;
+    pthread_mutex_lock(&draining);
     drain(take(true, 0));
+    pthread_mutex_unlock(&draining);
 }
 
 void capture_arrived(uint64_t stream, bool failed)

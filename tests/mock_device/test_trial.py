@@ -71,6 +71,15 @@ RIGHT: dict[str, tuple[str, dict[str, Value]]] = {
             "cubeMathType": 0,
         },
     ),
+    "a kept length beside padded ones": (
+        "aclnnReflectionPad2dBackward",
+        {
+            "gradOutput": tensor(2, 4, 11, 12),
+            "self": tensor(2, 4, 9, 8),
+            "padding": IntArray((2, 2, 1, 1)),
+            "gradInput": tensor(2, 4, 9, 8),
+        },
+    ),
     "indices": (
         "aclnnGather",
         {"self": tensor(HUGE, 900), "dim": 1, "index": PLACES, "out": tensor(HUGE, 7)},

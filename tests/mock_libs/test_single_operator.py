@@ -294,11 +294,12 @@ class TestExecution:
         assert (pyaclnn.mock.violations(), pyaclnn.mock.alive()) == before
 
     def test_singular_values(self) -> None:
-        status, (values, *_) = execute(
+        status, (values, left, right) = execute(
             "Svd", [X], [zeros(2), zeros(2, 2), zeros(3, 2)], compute_uv=True
         )
         assert status == 0
         np.testing.assert_allclose(values, np.linalg.svd(X)[1], rtol=1e-5)
+        np.testing.assert_allclose(left * values @ right.T, X, atol=1e-5)
 
     def test_an_operator_without_kernel_says_so(self) -> None:
         status, _ = execute("NonMaxSuppressionV7", [X], [zeros(2, 3)])

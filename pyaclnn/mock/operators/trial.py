@@ -233,9 +233,15 @@ def _real_text(first: _Probe, last: _Probe) -> str:
 
 
 def _fails_too(call: KernelCall, values: dict[str, Value], first: _Probe) -> bool:
-    """Report whether the kernel fails alike with the remainders of the real lengths."""
+    """Report whether the kernel fails alike with the remainders of the real lengths.
+
+    It must also fail with the tensors themselves, if a probe may have so many elements: a length
+    that probes keep may be the sum of a long one and a number, as in padding.
+    """
     short = _remainders(call, values, first)
-    return short is not None and _real_text(first, _probe(call, values, short)) != ""
+    if short is None or not _real_text(first, _probe(call, values, short)):
+        return False
+    return _largest(values, {}) > _MANY or _probe(call, values, {}).error != ""
 
 
 def _misfit(

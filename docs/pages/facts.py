@@ -145,11 +145,16 @@ def catalogued() -> Iterator[str]:
         yield from _table(["in C, and in Python", "CANN", "simulated"], groups[category])
     yield (
         "## Single operators\n\nThe simulated NPU executes these by their names in graphs as well: "
-        "torch-npu calls some of them by `aclopCompileAndExecute`. Any other is refused with "
-        "999001.\n\n"
+        "torch-npu calls them by `aclopCompileAndExecute`, most on an Ascend 910A or 310P, and "
+        "after `torch.npu.set_compile_mode(jit_compile=True)`. Any other is refused with 999001, "
+        "and so is an attribute that a kernel does not heed.\n\n"
     )
+    table = Path(__file__).with_name("torch_npu_operators.txt").read_text(encoding="utf-8")
+    named = table.partition("\n")[2].split()
+    absent = ", ".join(f"`{name}`" for name in named if name not in graph_expressions())
+    yield f"torch-npu 2.13.0 names {len(named)} of them. These have no kernel: {absent}.\n\n"
     single = sorted(graph_expressions().items())
-    rows = [[f"`{n}`", ", ".join(re.findall(r"aclnn\w+", text)) or "NumPy"] for n, text in single]
+    rows = [[f"`{n}`", ", ".join(re.findall(r"aclnn\w+", r.text)) or "NumPy"] for n, r in single]
     yield from _table(["in graphs", "computed by"], rows)
 
 

@@ -26,7 +26,7 @@ EXAMPLES = HERE.parents[1] / "examples" / "pytorch"
 
 NAMES = cases_of("torch_cases.py", "pyaclnn_cases.py")
 # With CANN 8.1.
-GRAPHS = cases_of("graph_cases.py")
+GRAPHS = cases_of("graph_cases.py", "compiled_cases.py")
 # Programs that are wrong -> the rule they break.
 WRONG = {
     "wrong_wait_inside_a_capture": "capture-disturbed",

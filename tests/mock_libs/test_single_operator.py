@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from pathlib import Path
 from typing import Any
@@ -16,6 +15,7 @@ import pyaclnn.mock
 from pyaclnn.mock import libdir
 
 from . import npu
+from .single_operator_cases import CASES, X, Y, zeros
 
 pytestmark = pytest.mark.usefixtures("context")
 STUBS = Path(__file__).parents[2] / "include_stubs" / "acl"
@@ -56,6 +56,7 @@ def call(name: str, *arguments: Any) -> None:
 FLOAT, INT32, INT64, UNDEFINED, ND = 0, 3, 9, -1, 2
 DEAD = ffi.cast("aclDataBuffer *", 0xDEAD)
 TYPES = {np.dtype(np.float32): FLOAT, np.dtype(np.int32): INT32, np.dtype(np.int64): INT64}
+TYPES[np.dtype(np.uint8)] = 4
 
 
 def number(address: Any) -> int:
@@ -157,10 +158,18 @@ class TestTensorDescriptions:
         lib.aclDestroyTensorDesc(NULL)
 
 
-def execute(name: str, inputs: list[Any], outputs: list[Any], **attributes: Any) -> tuple[int, Any]:
+def execute(
+    name: str,
+    inputs: list[Any],
+    outputs: list[Any],
+    *,
+    _dims: list[tuple[int, ...]] | None = None,
+    **attributes: Any,
+) -> tuple[int, Any]:
     """Compile and execute an operator and wait; gives the status, and the outputs.
 
-    A list is an input on the host, None one that is left out.
+    A list is an input on the host, None one that is left out. ``_dims`` gets the dimensions that
+    the outputs have afterwards, which only the second version of the function tells.
     """
     attr, memory = lib.aclopCreateAttr(), []
     setters = {bool: "Bool", int: "Int", float: "Float", str: "String"}
@@ -187,7 +196,8 @@ def execute(name: str, inputs: list[Any], outputs: list[Any], **attributes: Any)
             lib.aclCreateDataBuffer(ffi.cast("void *", number(memory[-1])), len(content))
         )
     count = len(inputs)
-    status = lib.aclopCompileAndExecute(
+    run = lib.aclopCompileAndExecute if _dims is None else lib.aclopCompileAndExecuteV2
+    status = run(
         name.encode(), count, descs[:count], buffers[:count], len(outputs), descs[count:],
         buffers[count:], attr, 0, 0, NULL, NULL,
     )  # fmt: skip
@@ -196,6 +206,10 @@ def execute(name: str, inputs: list[Any], outputs: list[Any], **attributes: Any)
         np.frombuffer(npu.read(address, out.nbytes), out.dtype).reshape(out.shape)
         for out, address in zip(outputs, memory[-len(outputs) :], strict=True)
     ]
+    dims = [] if _dims is None else _dims
+    for desc in descs[count:]:
+        rank = lib.aclGetTensorDescNumDims(desc)
+        dims.append(tuple(lib.aclGetTensorDescDim(desc, place) for place in range(rank)))
     for desc, buffer in zip(descs, buffers, strict=True):
         lib.aclDestroyTensorDesc(desc)
         call("aclDestroyDataBuffer", buffer)
@@ -203,80 +217,6 @@ def execute(name: str, inputs: list[Any], outputs: list[Any], **attributes: Any)
         npu.call("aclrtFree", address)
     lib.aclopDestroyAttr(attr)
     return status, found
-
-
-X = np.arange(6, dtype=np.float32).reshape(2, 3)
-Y = np.arange(6, dtype=np.float32).reshape(2, 3) - 2
-
-
-def zeros(*shape: int, dtype: Any = np.float32) -> Any:
-    return np.zeros(shape, dtype)
-
-
-# name, inputs, attributes, results: typed by hand or by NumPy.
-CASES: list[tuple[str, list[Any], dict[str, Any], list[Any]]] = [
-    ("MatMul", [X, Y, None], {"transpose_x2": True}, [X @ Y.T]),
-    ("MatMulV2", [X, Y], {"transpose_x1": True}, [X.T @ Y]),
-    ("BatchMatMulV2", [X[None], Y[None]], {"adj_x2": True}, [(X @ Y.T)[None]]),
-    ("Add", [X, Y], {"_hint": 1}, [X + Y]),
-    ("Exp", [X], {"base": 2.0, "shift": 1.0}, [np.exp2(X + 1)]),
-    ("Log", [X], {"base": 2.0, "scale": 3.0, "shift": 1.0}, [np.log2(3 * X + 1)]),
-    ("ReduceSum", [X, zeros(0, dtype=np.int64)], {"noop_with_empty_axes": True}, [X]),
-    ("ReduceSum", [X, zeros(0, dtype=np.int64)], {}, [np.array(15, np.float32)]),
-    ("MatMulV2", [X, Y], {"transpose_x1": True, "offset_x": 0}, [X.T @ Y]),
-    ("Cast", [X], {"dst_type": 3}, [X.astype(np.int32)]),
-    ("Identity", [X], {}, [X]),
-    ("Relu", [Y], {}, [np.maximum(Y, 0)]),
-    ("Transpose", [X, [1, 0]], {}, [X.T.copy()]),
-    ("ConcatD", [X, Y], {"concat_dim": 1}, [np.concatenate([X, Y], 1)]),
-    ("ReduceSum", [X, [1]], {"keep_dims": False}, [np.array([3, 12], np.float32)]),
-    ("Fill", [[2, 2], np.array([7], np.float32)], {}, [np.full((2, 2), 7, np.float32)]),
-    ("SoftmaxV2", [zeros(1, 4)], {"axes": (1,)}, [np.full((1, 4), 0.25, np.float32)]),
-    ("Swish", [Y], {"scale": 1.0}, [np.array([
-        [-0.2384058, -0.2689414, 0], [0.7310586, 1.7615942, 2.8577224]], np.float32)]),
-    ("Mish", [zeros(1)], {}, [zeros(1)]),
-    ("FastGelu", [np.array([1], np.float32)], {}, [np.array([0.8457958], np.float32)]),
-    ("LeftShift", [np.array([1, 3], np.int32), [2]], {}, [np.array([4, 12], np.int32)]),
-    ("RightShift", [np.array([-8, 5], np.int32), [1]], {}, [np.array([-4, 2], np.int32)]),
-    ("LogSpaceD", [zeros(3)], {"start": 0.0, "end": 2.0, "steps": 3, "base": 10.0}, [
-        np.array([1, 10, 100], np.float32)]),
-    ("OneHotD", [np.array([1, 0], np.int32), zeros(1) + 1, zeros(1)], {"depth": 3}, [
-        np.array([[0, 1, 0], [1, 0, 0]], np.float32)]),
-    ("ArgMaxWithValue", [X], {"dimension": 1}, [
-        np.array([2, 2], np.int32), np.array([2, 5], np.float32)]),
-    ("ArgMinWithValue", [X], {"dimension": 0, "keep_dims": True}, [
-        zeros(1, 3, dtype=np.int32), X[:1]]),
-    ("SortV2", [X], {"axis": 1, "descending": True}, [X[:, ::-1].copy()]),
-    ("Slice", [X, [0, 1], [2, -1]], {}, [X[:, 1:].copy()]),
-    ("StridedSlice", [X, [0, 0], [2, 3], [1, 2]], {"shrink_axis_mask": 0}, [X[:, ::2].copy()]),
-    ("Pad", [X, [0, 0, 1, 0]], {}, [np.pad(X, ((0, 0), (1, 0)))]),
-    ("ConfusionTransposeD", [X], {"perm": (1, 0), "shape": (6,), "transpose_first": True}, [
-        X.T.ravel()]),
-    ("SoftmaxCrossEntropyWithLogits", [zeros(1, 4), np.eye(4, dtype=np.float32)[:1]], {}, [
-        np.array([1.3862944], np.float32), np.array([[-0.75, 0.25, 0.25, 0.25]], np.float32)]),
-    ("Conv2D", [X.reshape(1, 1, 2, 3), np.ones((1, 1, 2, 2), np.float32)], {
-        "strides": (1, 1, 1, 1), "pads": (0, 0, 0, 0), "dilations": (1, 1, 1, 1)}, [
-        np.array([[[[8, 12]]]], np.float32)]),
-    ("Conv2DTranspose", [[1, 1, 2, 4], X.reshape(1, 1, 2, 3), np.ones((1, 1, 1, 2), np.float32)], {
-        "strides": (1, 1, 1, 1), "pads": (0, 0, 0, 0), "dilations": (1, 1, 1, 1)}, [
-        np.array([[[[0, 1, 3, 2], [3, 7, 9, 5]]]], np.float32)]),
-    ("CdistGrad", [np.array(each, np.float32) for each in (
-        [[[1, 1]]], [[[3, 0]]], [[[0, 4]]], [[[5, 5]]])], {"p": 2.0}, [
-        np.array([[0.6, -0.8]], np.float32)]),
-    ("LpNormReduceV2", [Y], {"p": 3.0, "axes": (1,)}, [np.array([9, 36], np.float32)]),
-    ("LpNormReduceV2", [Y], {"p": math.inf, "axes": (1,)}, [np.array([2, 3], np.float32)]),
-    ("LpNormUpdateV2", [np.array([8], np.float32)], {"p": 3.0}, [np.array([2], np.float32)]),
-    ("Cdist", [X[:, None], Y[None]], {"p": 2.0}, [
-        np.array([[12**0.5, 3**0.5], [75**0.5, 12**0.5]], np.float32)]),
-    ("TransData", [X], {"src_format": "ND", "dst_format": "FRACTAL_NZ"}, [
-        np.pad(X, ((0, 14), (0, 13)))[None, None]]),
-    ("TransData", [np.pad(X, ((0, 14), (0, 13)))[None, None]], {
-        "src_format": "FRACTAL_NZ", "dst_format": "ND"}, [X]),
-    ("TransData", [X.reshape(1, 6, 1, 1)], {"src_format": "NCHW", "dst_format": "NC1HWC0"}, [
-        np.pad(X.ravel(), (0, 10)).reshape(1, 1, 1, 1, 16)]),
-    ("TransData", [np.pad(X.ravel(), (0, 10)).reshape(1, 1, 1, 1, 16)], {
-        "src_format": "NC1HWC0", "dst_format": "NCHW"}, [X.reshape(1, 6, 1, 1)]),
-]  # fmt: skip
 
 
 class TestExecution:
@@ -292,6 +232,39 @@ class TestExecution:
         for one, other in zip(found, results, strict=True):
             np.testing.assert_allclose(one, other, rtol=1e-6)
         assert (pyaclnn.mock.violations(), pyaclnn.mock.alive()) == before
+
+    def test_random_numbers_follow_a_seed(self) -> None:
+        seeded = ([7], [0, 12], [1])
+        for name, expected in (("StatelessRandomUniformV2", 0.5), ("StatelessRandomNormalV2", 0)):
+            first, again, other = (
+                execute(name, [[64, 64], *given], [zeros(64, 64)])[1][0]
+                for given in (seeded, seeded, ([8], [0, 12], [1]))
+            )
+            assert np.array_equal(first, again)
+            assert not np.array_equal(first, other)
+            assert abs(first.mean() - expected) < 0.05
+
+    def test_a_permutation_has_every_number(self) -> None:
+        status, (found,) = execute("StatelessRandperm", [[9], [1], [0]], [zeros(9, dtype=np.int64)])
+        assert (status, sorted(found)) == (0, [*range(9)])
+
+    def test_a_dropout_keeps_a_share(self) -> None:
+        status, (mask,) = execute(
+            "StatelessDropOutGenMask",
+            [[4096], np.array([0.75], np.float32), [3], [0], [0, 0]],
+            [zeros(512, dtype=np.uint8)],
+        )
+        assert status == 0
+        status, (kept,) = execute("DropOutDoMask", [zeros(4096) + 3, mask, zeros(1) + 0.75], [
+            zeros(4096)])  # fmt: skip
+        assert set(kept) == {0, 4}
+        assert abs((kept > 0).mean() - 0.75) < 0.05
+
+    def test_a_shorter_result_is_told_by_its_description(self) -> None:
+        dims: list[tuple[int, ...]] = []
+        x = np.array([0, 2, 0, 5], np.float32)
+        status, (found,) = execute("NonZero", [x], [zeros(4, 1, dtype=np.int64)], _dims=dims)
+        assert (status, dims, found[:2].tolist()) == (0, [(2, 1)], [[1], [3]])
 
     def test_singular_values(self) -> None:
         status, (values, left, right) = execute(
@@ -334,7 +307,7 @@ class TestExecution:
             ("Relu", [X], {"negative_slope": 0.5}, "attribute negative_slope is 0.5"),
             ("MatMul", [X, Y], {"transpose_y": True}, "the kernel's attributes: enable_hf32"),
             ("GatherV2", [X, [1], [0]], {"batch_dims": 1}, "the kernel computes only 0"),
-            ("PadV3", [X, [0, 0, 0, 0]], {"mode": "reflect"}, "attribute mode is reflect"),
+            ("PadV3", [X, [0, 0, 0, 0]], {"paddings_contiguous": False}, "contiguous is False"),
             ("Relu", [zeros(300, 300)], {"negative_slope": 0.5}, "attribute negative_slope"),
             ("SoftmaxV2", [X], {"axes": (0, 1)}, "axes (0, 1), where there must be one"),
             ("Conv2D", [X.reshape(1, 1, 2, 3), np.ones((1, 1, 1, 1), np.float32)], {

@@ -13,6 +13,7 @@
 #include "phase1.h"
 #include "phase2.h"
 #include "single_operator.h"
+#include "stream_wait.h"
 #include "violation.h"
 
 /* One side of a call: descriptions and buffers, and the tensors made of them. */
@@ -94,6 +95,7 @@ static bool read_number(aclDataType type, const uint8_t *at, int64_t *integer, f
         *integer = *(const int32_t *)(const void *)at;
         return true;
     case ACL_INT64:
+    case ACL_UINT64:
         memcpy(integer, at, sizeof *integer);
         return true;
     case ACL_FLOAT:
@@ -149,6 +151,18 @@ static const char *constant_name(int place)
     return names[place];
 }
 
+/* An optional input that is left out; an empty tensor needs no memory, and is none. */
+static bool is_left_out(const struct tensor_desc *desc, const struct data_buffer *buffer)
+{
+    const struct dims *dims = desc->storage.count < 0 ? &desc->dims : &desc->storage;
+    bool empty = false;
+    for (int i = 0; i < dims->count; i++) {
+        empty |= dims->values[i] == 0;
+    }
+    return desc->data_type == ACL_DT_UNDEFINED ||
+           (buffer->data == NULL && desc->constant == NULL && !empty);
+}
+
 static aclError add_one(struct mock_call *call, struct side *side, int place)
 {
     const struct tensor_desc *desc = mock_handle_get(side->descs[place], MOCK_TENSOR_DESC);
@@ -160,8 +174,8 @@ static aclError add_one(struct mock_call *call, struct side *side, int place)
                          "%s[%d] has no live description, or no live data buffer", side->name,
                          place);
     }
-    if (desc->data_type == ACL_DT_UNDEFINED || (buffer->data == NULL && desc->constant == NULL)) {
-        return ACL_SUCCESS; /* an optional input that is left out */
+    if (is_left_out(desc, buffer)) {
+        return ACL_SUCCESS;
     }
     if (is_on_host(desc)) {
         const char *name = constant_name(place);
@@ -219,8 +233,29 @@ static void end_side(struct side *side)
     free(side->tensors);
 }
 
+/* Wait for the operator, and set the dimensions that it has found in the descriptions. */
+static aclError tell_shapes(const struct side *outputs, aclrtStream stream)
+{
+    aclError status;
+    mock_enter();
+    struct stream *found = mock_stream_find(stream, false, &status);
+    status = found == NULL ? status : mock_stream_finish(found, NULL);
+    for (int i = 0; status == ACL_SUCCESS && i < outputs->count; i++) {
+        const struct tensor *tensor = mock_handle_get(outputs->tensors[i], MOCK_TENSOR);
+        struct tensor_desc *desc = mock_handle_get(outputs->descs[i], MOCK_TENSOR_DESC);
+        struct dims *told[] = {desc == NULL ? NULL : &desc->dims, desc == NULL ? NULL : &desc->storage};
+        for (int each = 0; tensor != NULL && desc != NULL && each < 2; each++) {
+            if (told[each]->count == (int)tensor->rank) {
+                memcpy(told[each]->values, tensor->dims, sizeof tensor->dims);
+            }
+        }
+    }
+    mock_leave();
+    return status;
+}
+
 static aclError run(const char *name, struct side *inputs, struct side *outputs,
-                    const aclopAttr *attributes, aclrtStream stream)
+                    const aclopAttr *attributes, aclrtStream stream, bool tells)
 {
     struct mock_call call;
     uint64_t size = 0;
@@ -235,11 +270,12 @@ static aclError run(const char *name, struct side *inputs, struct side *outputs,
         return status;
     }
     status = mock_phase1(&call, &size, &executor);
-    return status != ACL_SUCCESS ? status : mock_phase2(name, NULL, 0, executor, stream);
+    status = status != ACL_SUCCESS ? status : mock_phase2(name, NULL, 0, executor, stream);
+    return status == ACL_SUCCESS && tells ? tell_shapes(outputs, stream) : status;
 }
 
 static aclError execute(const char *type, bool compile, struct side inputs, struct side outputs,
-                        const aclopAttr *attributes, aclrtStream stream)
+                        const aclopAttr *attributes, aclrtStream stream, bool tells)
 {
     char *key = NULL;
     mock_enter();
@@ -255,7 +291,7 @@ static aclError execute(const char *type, bool compile, struct side inputs, stru
     }
     mock_leave();
     if (status == ACL_SUCCESS) {
-        status = run(name, &inputs, &outputs, attributes, stream);
+        status = run(name, &inputs, &outputs, attributes, stream, tells);
         end_side(&inputs);
         end_side(&outputs);
     }
@@ -314,7 +350,7 @@ aclError aclopCompileAndExecute(const char *opType, int numInputs,
     (void)engineType;
     (void)compileFlag;
     (void)opPath;
-    return execute(opType, true, INPUTS, OUTPUTS, attr, stream);
+    return execute(opType, true, INPUTS, OUTPUTS, attr, stream, false);
 }
 
 aclError aclopCompileAndExecuteV2(const char *opType, int numInputs, aclTensorDesc **inputDesc,
@@ -327,7 +363,7 @@ aclError aclopCompileAndExecuteV2(const char *opType, int numInputs, aclTensorDe
     (void)engineType;
     (void)compileFlag;
     (void)opPath;
-    return execute(opType, true, INPUTS, OUTPUTS, attr, stream);
+    return execute(opType, true, INPUTS, OUTPUTS, attr, stream, true);
 }
 
 aclError aclopExecute(const char *opType, int numInputs, const aclTensorDesc *const *inputDesc,
@@ -335,12 +371,12 @@ aclError aclopExecute(const char *opType, int numInputs, const aclTensorDesc *co
                       const aclTensorDesc *const *outputDesc, aclDataBuffer *const *outputs,
                       const aclopAttr *attr, aclrtStream stream)
 {
-    return execute(opType, false, INPUTS, OUTPUTS, attr, stream);
+    return execute(opType, false, INPUTS, OUTPUTS, attr, stream, false);
 }
 
 aclError aclopExecuteV2(const char *opType, int numInputs, aclTensorDesc **inputDesc,
                         aclDataBuffer **inputs, int numOutputs, aclTensorDesc **outputDesc,
                         aclDataBuffer **outputs, aclopAttr *attr, aclrtStream stream)
 {
-    return execute(opType, false, INPUTS, OUTPUTS, attr, stream);
+    return execute(opType, false, INPUTS, OUTPUTS, attr, stream, true);
 }

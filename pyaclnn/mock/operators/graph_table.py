@@ -24,6 +24,7 @@ from pyaclnn.reference.kernels import graph_functions
 from pyaclnn.reference.kernels.aten import KERNELS, is_asked_for
 from pyaclnn.reference.kernels.functions import functions
 from pyaclnn.reference.kernels.kernel import KernelLimitError
+from pyaclnn.reference.kernels.rows import Row
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -34,13 +35,13 @@ __all__ = ["GraphFunction", "graph_expressions", "graph_function"]
 
 
 @functools.cache
-def graph_expressions() -> Mapping[str, str]:
-    """Return the expressions of `graph_table.txt` by the names of operators."""
-    found: dict[str, str] = {}
+def graph_expressions() -> Mapping[str, Row]:
+    """Return the rows of `graph_table.txt` by the names of operators."""
+    found: dict[str, Row] = {}
     for line in Path(__file__).with_suffix(".txt").read_text(encoding="utf-8").splitlines():
         if line and not line.startswith("#"):
             names, _, text = line.partition(": ")
-            found |= dict.fromkeys(names.split(), text)
+            found |= {name.rstrip("*"): Row(text, (), name.endswith("*")) for name in names.split()}
     return found
 
 
@@ -48,11 +49,13 @@ class GraphFunction(NamedTuple):
     """The function of an operator.
 
     Attributes:
+        shrinks: Whether results may be shorter than the tensors they are written to.
         compute: Returns a list of results, of inputs, attributes and empty outputs.
         taken: The names of the attributes that it takes.
         fixed: Of those that it does not use, the values that they must have.
     """
 
+    shrinks: bool
     compute: Callable[[Sequence[Any], Mapping[str, Any], list[NDArray[Any]]], list[Any]]
     taken: frozenset[str]
     fixed: Mapping[str, Any]
@@ -80,9 +83,10 @@ def graph_function(name: str) -> GraphFunction | None:
     Args:
         name: The operator's name in graphs, such as ``"MatMulV2"``.
     """
-    text = graph_expressions().get(name)
-    if text is None:
+    row = graph_expressions().get(name)
+    if row is None:
         return None
+    text = row.text
     tree = ast.parse(text, mode="eval").body
     assert isinstance(tree, ast.Lambda)  # noqa: S101  # our own table
     used = {node.id for node in ast.walk(tree.body) if isinstance(node, ast.Name)}
@@ -103,7 +107,7 @@ def graph_function(name: str) -> GraphFunction | None:
         return list(found) if isinstance(found, (tuple, list)) else [found]
 
     fixed = {each: defaults[each] for each in named - used}
-    return GraphFunction(compute, frozenset(named - {"formats", "outputs"}), fixed)
+    return GraphFunction(row.shrinks, compute, frozenset(named - {"formats", "outputs"}), fixed)
 
 
 def _wide(value: Any) -> Any:

@@ -22,6 +22,7 @@ from pyaclnn.mock.operators.operator import (
     RefusalError,
     Work,
 )
+from pyaclnn.mock.operators.user_kernels import write_shorter
 from pyaclnn.mock.protocol.dtypes import numpy_dtype
 from pyaclnn.mock.protocol.memory import DeviceMemoryError
 from pyaclnn.mock.protocol.status import Status
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from pyaclnn.mock.operators.operator import Setting
+    from pyaclnn.mock.operators.operator import Setting, Shapes
     from pyaclnn.mock.protocol.memory import DeviceMemory
     from pyaclnn.mock.protocol.values import Call, Tensor, Value
 
@@ -74,11 +75,7 @@ def find_single_operator(call: Call) -> Operator[Any]:
             array.flags.writeable = False
             return array
 
-        def run() -> None:
-            for place, (output, result) in enumerate(_computed(kind, given, readable)):
-                memory.view(f"outputs[{place}]", output)[...] = result
-
-        return Work(run, is_lasting=False)
+        return Work(lambda: _written(_computed(kind, given, readable), memory), is_lasting=False)
 
     return Operator(
         name=call.operator,
@@ -89,6 +86,17 @@ def find_single_operator(call: Call) -> Operator[Any]:
         kernels=kernels,
         written=("outputs",),
     )
+
+
+def _written(results: list[tuple[Tensor, NDArray[Any]]], memory: DeviceMemory) -> Shapes:
+    """Write results; returns the shapes of those that are shorter than their tensors."""
+    for place, (output, result) in enumerate(results):
+        target = memory.view(f"outputs[{place}]", output)
+        if result.shape == output.dims:
+            target[...] = result
+        else:
+            write_shorter(target, result, is_read=False)
+    return [(output, result.shape) for output, result in results if result.shape != output.dims]
 
 
 def _no_kernel(kind: str, why: str) -> str:
@@ -117,8 +125,8 @@ def _computed(
         empty = [_empty(output) for output in outputs]
         attributes = {**_attributes(given), "formats": _formats(given, outputs)}
         found = function.compute(_inputs(given, array_of), attributes, empty)
-        pairs = zip(outputs, found, strict=True)
-        return [(output, _fitting(output, result)) for output, result in pairs]
+        pairs = [pair for pair in zip(outputs, found, strict=True) if pair[1] is not None]
+        return [(output, _fitting(output, result, function.shrinks)) for output, result in pairs]
     except (ValueError, IndexError) as error:
         raise DeviceMemoryError(text_of(error)) from error
     except (TypeError, KeyError, NotImplementedError) as error:
@@ -161,9 +169,11 @@ def _empty(tensor: Tensor) -> NDArray[Any]:
     return np.broadcast_to(np.zeros((), numpy_dtype(tensor.data_type)), tensor.dims)
 
 
-def _fitting(tensor: Tensor, result: Any) -> NDArray[Any]:
-    """Return a result in the type and shape of its tensor, of which only the shape may differ."""
+def _fitting(tensor: Tensor, result: Any, shrinks: bool) -> NDArray[Any]:
+    """Return a result in the type of its tensor, and in its shape unless it may be shorter."""
     array = np.asarray(result)
+    if shrinks and array.ndim == tensor.rank and all(map(int.__le__, array.shape, tensor.dims)):
+        return array.astype(numpy_dtype(tensor.data_type))
     if array.size != tensor.size:
         raise NotImplementedError(f"an output of {tensor.dims} gets a result of {array.shape}")
     return array.astype(numpy_dtype(tensor.data_type)).reshape(tensor.dims)

@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from pyaclnn.mock.protocol.values import Value
     from pyaclnn.reference.kernels.kernel import Kernel
 
-__all__ = ["operator_of_kernel", "operator_without_kernel"]
+__all__ = ["operator_of_kernel", "operator_without_kernel", "write_shorter"]
 
 
 class Given(NamedTuple):
@@ -192,7 +192,7 @@ class _Writer:
             target[...] = array
         else:
             is_read = name.split("[")[0] in self._signature.read
-            _write_shorter(target, array, is_read=is_read)
+            write_shorter(target, array, is_read=is_read)
 
     def _found(self, name: str, tensor: Tensor) -> NDArray[Any]:
         if is_paired(tensor):
@@ -200,8 +200,14 @@ class _Writer:
         return self._memory.view(name, words_of(tensor) if is_complex32(tensor) else tensor)
 
 
-def _write_shorter(target: NDArray[Any], array: NDArray[Any], *, is_read: bool) -> None:
-    """Write a result that is shorter than its tensor, and poison the rest."""
+def write_shorter(target: NDArray[Any], array: NDArray[Any], *, is_read: bool) -> None:
+    """Write a result that is shorter than its tensor, and poison the rest.
+
+    Args:
+        target: The memory of the tensor.
+        array: The result.
+        is_read: Whether the operator reads the tensor as well, which then keeps what is behind.
+    """
     if not is_read:
         poison_output(target, [array])
     if target.flags.c_contiguous:

@@ -3,29 +3,43 @@
 
 from __future__ import annotations
 
-from typing import Any
+import math
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from pyaclnn.reference.kernels.functions.recurrent import gru, gru_backward, lstm, lstm_backward
 
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
 __all__ = [
     "cdist",
     "cdist_backward",
+    "every_but",
     "gru",
     "gru_backward",
+    "how",
+    "indexed",
     "lp_powers",
     "lstm",
     "lstm_backward",
+    "mask_packed",
+    "mask_unpacked",
     "matrix_product",
+    "moments",
+    "normed_back",
+    "number",
     "only",
     "over_time",
     "put_along",
     "reduced",
     "relaid",
     "singular_values",
+    "strided",
     "swapped",
     "symmetric",
+    "variance",
 ]
 
 Array = Any
@@ -131,6 +145,72 @@ def _turned(value: Any) -> Any:
     if isinstance(value, tuple):
         return tuple(_turned(each) for each in value)
     return value[::-1] if np.ndim(value) == _STATES else value
+
+
+def number(value: Any) -> Any:
+    """Return the first of the numbers of an input."""
+    return np.ravel(value)[0].item()
+
+
+def how(reduction: str) -> int:
+    """Return the number by which aclnn knows the reduction of a loss."""
+    return {"none": 0, "mean": 1, "sum": 2}[reduction]
+
+
+def every_but(x: Array, axis: int) -> tuple[int, ...]:
+    """Return the axes of a tensor without one."""
+    return tuple(each for each in range(x.ndim) if each != axis)
+
+
+def indexed(mask: Any, indices: Sequence[Array]) -> tuple[Any, ...]:
+    """Return the place in a tensor of indices along the axes that a mask names."""
+    left = iter(indices)
+    return tuple(next(left) if each else slice(None) for each in mask)
+
+
+def strided(size: Any, stride: Any, offset: Any) -> Any:
+    """Return the places in a line of numbers that a view of it has."""
+    steps = np.ix_(*[np.arange(n) * s for n, s in zip(size, stride, strict=True)])
+    return sum(steps, int(offset[0]))
+
+
+def variance(x: Array, mean: Array, axes: Any, keep: bool, correction: int) -> Array:
+    """Return the sum of squares around a mean, by the number of elements less a correction."""
+    axes = tuple(axes) or tuple(range(x.ndim))
+    count = math.prod(x.shape[axis] for axis in axes) - correction
+    return ((x - mean) ** 2).sum(axes, keepdims=keep) / max(count, 0)
+
+
+def moments(x: Array, axes: Iterable[int]) -> tuple[Array, Array]:
+    """Return the mean and the variance along axes, which stay with length 1."""
+    return x.mean(tuple(axes), keepdims=True), x.var(tuple(axes), keepdims=True)
+
+
+def normed_back(x_slope: Array, x: Array, mean: Array, rstd: Array, gamma: Array) -> list[Array]:
+    """Return the gradients of a layer norm by its input, weight and bias."""
+    axes = tuple(range(x.ndim - gamma.ndim, x.ndim))
+    normed, inner = (x - mean) * rstd, x_slope * gamma
+    made = inner - inner.mean(axes, keepdims=True)
+    made -= normed * (inner * normed).mean(axes, keepdims=True)
+    return [made * rstd, *(g.sum(tuple(range(axes[0]))) for g in (x_slope * normed, x_slope))]
+
+
+def mask_packed(mask: Array, shape: tuple[int, ...]) -> Array:
+    """Return bytes for each place in a window as words of blocks: a bit a channel of 16."""
+    batch, groups, window, blocks, block = shape
+    wide = np.zeros((batch, groups * _CUBE, window, blocks * block), np.uint16)
+    found = mask.reshape(*mask.shape[:2], window, -1)
+    wide[:, : found.shape[1], :, : found.shape[-1]] = found
+    bits = wide.reshape(batch, groups, _CUBE, window, blocks, block)
+    return (bits << np.arange(_CUBE, dtype=np.uint16).reshape(-1, 1, 1, 1)).sum(2)
+
+
+def mask_unpacked(mask: Array, gradient: Array) -> Array:
+    """Return the bytes of `mask_packed`, of channels and places of a gradient."""
+    batch, groups, window, *_ = mask.shape
+    bits = mask[:, :, None] >> np.arange(_CUBE, dtype=np.uint16).reshape(-1, 1, 1, 1) & 1
+    wide = bits.reshape(batch, groups * _CUBE, window, -1)
+    return wide[:, : gradient.shape[1], :, : math.prod(gradient.shape[2:])].astype(np.int8)
 
 
 def only(axes: Any) -> int:

@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Calls of single operators, and their results, typed by hand or by NumPy."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+X = np.arange(6, dtype=np.float32).reshape(2, 3)
+Y = np.arange(6, dtype=np.float32).reshape(2, 3) - 2
+
+
+def zeros(*shape: int, dtype: Any = np.float32) -> Any:
+    return np.zeros(shape, dtype)
+
+
+# name, inputs, attributes, results: typed by hand or by NumPy.
+CASES: list[tuple[str, list[Any], dict[str, Any], list[Any]]] = [
+    ("MatMul", [X, Y, None], {"transpose_x2": True}, [X @ Y.T]),
+    ("MatMulV2", [X, Y], {"transpose_x1": True}, [X.T @ Y]),
+    ("BatchMatMulV2", [X[None], Y[None]], {"adj_x2": True}, [(X @ Y.T)[None]]),
+    ("Add", [X, Y], {"_hint": 1}, [X + Y]),
+    ("Exp", [X], {"base": 2.0, "shift": 1.0}, [np.exp2(X + 1)]),
+    ("Log", [X], {"base": 2.0, "scale": 3.0, "shift": 1.0}, [np.log2(3 * X + 1)]),
+    ("ReduceSum", [X, zeros(0, dtype=np.int64)], {"noop_with_empty_axes": True}, [X]),
+    ("ReduceSum", [X, zeros(0, dtype=np.int64)], {}, [np.array(15, np.float32)]),
+    ("MatMulV2", [X, Y], {"transpose_x1": True, "offset_x": 0}, [X.T @ Y]),
+    ("Cast", [X], {"dst_type": 3}, [X.astype(np.int32)]),
+    ("Identity", [X], {}, [X]),
+    ("Relu", [Y], {}, [np.maximum(Y, 0)]),
+    ("Transpose", [X, [1, 0]], {}, [X.T.copy()]),
+    ("ConcatD", [X, Y], {"concat_dim": 1}, [np.concatenate([X, Y], 1)]),
+    ("ReduceSum", [X, [1]], {"keep_dims": False}, [np.array([3, 12], np.float32)]),
+    ("Fill", [[2, 2], np.array([7], np.float32)], {}, [np.full((2, 2), 7, np.float32)]),
+    ("SoftmaxV2", [zeros(1, 4)], {"axes": (1,)}, [np.full((1, 4), 0.25, np.float32)]),
+    ("Swish", [Y], {"scale": 1.0}, [np.array([
+        [-0.2384058, -0.2689414, 0], [0.7310586, 1.7615942, 2.8577224]], np.float32)]),
+    ("Mish", [zeros(1)], {}, [zeros(1)]),
+    ("FastGelu", [np.array([1], np.float32)], {}, [np.array([0.8457958], np.float32)]),
+    ("LeftShift", [np.array([1, 3], np.int32), [2]], {}, [np.array([4, 12], np.int32)]),
+    ("RightShift", [np.array([-8, 5], np.int32), [1]], {}, [np.array([-4, 2], np.int32)]),
+    ("LogSpaceD", [zeros(3)], {"start": 0.0, "end": 2.0, "steps": 3, "base": 10.0}, [
+        np.array([1, 10, 100], np.float32)]),
+    ("OneHotD", [np.array([1, 0], np.int32), zeros(1) + 1, zeros(1)], {"depth": 3}, [
+        np.array([[0, 1, 0], [1, 0, 0]], np.float32)]),
+    ("ArgMaxWithValue", [X], {"dimension": 1}, [
+        np.array([2, 2], np.int32), np.array([2, 5], np.float32)]),
+    ("ArgMinWithValue", [X], {"dimension": 0, "keep_dims": True}, [
+        zeros(1, 3, dtype=np.int32), X[:1]]),
+    ("SortV2", [X], {"axis": 1, "descending": True}, [X[:, ::-1].copy()]),
+    ("Slice", [X, [0, 1], [2, -1]], {}, [X[:, 1:].copy()]),
+    ("StridedSlice", [X, [0, 0], [2, 3], [1, 2]], {"shrink_axis_mask": 0}, [X[:, ::2].copy()]),
+    ("Pad", [X, [0, 0, 1, 0]], {}, [np.pad(X, ((0, 0), (1, 0)))]),
+    ("ConfusionTransposeD", [X], {"perm": (1, 0), "shape": (6,), "transpose_first": True}, [
+        X.T.ravel()]),
+    ("SoftmaxCrossEntropyWithLogits", [zeros(1, 4), np.eye(4, dtype=np.float32)[:1]], {}, [
+        np.array([1.3862944], np.float32), np.array([[-0.75, 0.25, 0.25, 0.25]], np.float32)]),
+    ("Conv2D", [X.reshape(1, 1, 2, 3), np.ones((1, 1, 2, 2), np.float32)], {
+        "strides": (1, 1, 1, 1), "pads": (0, 0, 0, 0), "dilations": (1, 1, 1, 1)}, [
+        np.array([[[[8, 12]]]], np.float32)]),
+    ("Conv2DTranspose", [[1, 1, 2, 4], X.reshape(1, 1, 2, 3), np.ones((1, 1, 1, 2), np.float32)], {
+        "strides": (1, 1, 1, 1), "pads": (0, 0, 0, 0), "dilations": (1, 1, 1, 1)}, [
+        np.array([[[[0, 1, 3, 2], [3, 7, 9, 5]]]], np.float32)]),
+    ("CdistGrad", [np.array(each, np.float32) for each in (
+        [[[1, 1]]], [[[3, 0]]], [[[0, 4]]], [[[5, 5]]])], {"p": 2.0}, [
+        np.array([[0.6, -0.8]], np.float32)]),
+    ("LpNormReduceV2", [Y], {"p": 3.0, "axes": (1,)}, [np.array([9, 36], np.float32)]),
+    ("LpNormReduceV2", [Y], {"p": math.inf, "axes": (1,)}, [np.array([2, 3], np.float32)]),
+    ("LpNormUpdateV2", [np.array([8], np.float32)], {"p": 3.0}, [np.array([2], np.float32)]),
+    ("Cdist", [X[:, None], Y[None]], {"p": 2.0}, [
+        np.array([[12**0.5, 3**0.5], [75**0.5, 12**0.5]], np.float32)]),
+    ("TransData", [X], {"src_format": "ND", "dst_format": "FRACTAL_NZ"}, [
+        np.pad(X, ((0, 14), (0, 13)))[None, None]]),
+    ("TransData", [np.pad(X, ((0, 14), (0, 13)))[None, None]], {
+        "src_format": "FRACTAL_NZ", "dst_format": "ND"}, [X]),
+    ("TransData", [X.reshape(1, 6, 1, 1)], {"src_format": "NCHW", "dst_format": "NC1HWC0"}, [
+        np.pad(X.ravel(), (0, 10)).reshape(1, 1, 1, 1, 16)]),
+    ("TransData", [np.pad(X.ravel(), (0, 10)).reshape(1, 1, 1, 1, 16)], {
+        "src_format": "NC1HWC0", "dst_format": "NCHW"}, [X.reshape(1, 6, 1, 1)]),
+    ("Reshape", [X], {}, [X.reshape(3, 2)]),
+    ("TensorMove", [X], {}, [X]),
+    ("MatMulV3", [X, Y], {"transpose_x2": True}, [X @ Y.T]),
+    ("BatchMatMulV3", [X[None], Y[None]], {"adj_x2": True}, [(X @ Y.T)[None]]),
+    ("AddV2", [X, Y], {}, [X + Y]),
+    ("Div", [Y, X + 1], {}, [Y / (X + 1)]),
+    ("Maximum", [X, 1 - Y], {}, [np.maximum(X, 1 - Y)]),
+    ("Minimum", [X, 1 - Y], {}, [np.minimum(X, 1 - Y)]),
+    ("Pow", [X, X], {}, [X**X]),
+    ("Adds", [X], {"value": 2.5}, [X + 2.5]),
+    ("Muls", [X], {"value": 2.5}, [X * 2.5]),
+    ("Sqrt", [X], {}, [np.sqrt(X)]),
+    ("Gelu", [np.array([1], np.float32)], {}, [np.array([0.8413447], np.float32)]),
+    ("GeluGrad", [X[0, 1:2], zeros(1), zeros(1)], {}, [np.array([0.5], np.float32)]),
+    ("SelectV2", [np.array([[1, 0, 1]], np.int32), X, Y], {}, [
+        np.stack([X[:, 0], Y[:, 1], X[:, 2]], 1)]),
+    ("FillV2D", [], {"value": 2.0, "dims": (3,)}, [zeros(3) + 2]),
+    ("TransposeD", [X], {"perm": (1, 0)}, [X.T.copy()]),
+    ("Concat", [[0], X, Y], {"N": 2}, [np.concatenate([X, Y])]),
+    ("ReduceMin", [X, [0]], {"keep_dims": True}, [X[:1]]),
+    ("ReduceSumD", [X], {"axes": (0,)}, [X[0] + X[1]]),
+    ("Conv3DTranspose", [[1, 1, 1, 2, 3], X.reshape(1, 1, 1, 2, 3), zeros(1, 1, 1, 1, 1) + 2], {
+        "strides": (1,) * 5, "pads": (0,) * 6, "dilations": (1,) * 5, "data_format": "NCDHW"}, [
+        2 * X.reshape(1, 1, 1, 2, 3)]),
+    ("RotaryMul", [X[:, :2].copy(), zeros(1, 2), zeros(1, 2) + 1], {}, [
+        np.array([[-1, 0], [-4, 3]], np.float32)]),
+    ("ScaledMaskedSoftmax", [zeros(1, 1, 1, 4)], {"scale": 2.0}, [zeros(1, 1, 1, 4) + 0.25]),
+    ("ScaledMaskedSoftmaxGrad", [zeros(1, 1, 1, 2) + X[0, 1:], zeros(1, 1, 1, 2) + 0.5], {
+        "scale": 2.0}, [np.array([[[[-0.5, 0.5]]]], np.float32)]),
+    ("LogAddExp", [zeros(2), zeros(2)], {}, [np.full(2, 0.6931472, np.float32)]),
+    ("Cummax", [Y], {"dim": 1}, [Y, np.array([[0, 1, 2]] * 2, np.int32)]),
+    ("Cummin", [Y], {"axis": 1}, [Y[:, [0, 0, 0]], zeros(2, 3, dtype=np.int32)]),
+    ("ScatterUpdate", [X, np.array([1], np.int32), Y[:1]], {}, [np.stack([X[0], Y[0]])]),
+    ("ScatterNdUpdate", [X, np.array([[1, 2]], np.int32), zeros(1) - 1], {}, [
+        np.array([[0, 1, 2], [3, 4, -1]], np.float32)]),
+    ("ScatterNdAdd", [X, np.array([[1, 2], [1, 2]], np.int32), zeros(2) + 1], {}, [
+        np.array([[0, 1, 2], [3, 4, 7]], np.float32)]),
+    ("Diag", [X[0]], {}, [np.diag(X[0])]),
+    ("DiagPart", [X[:, :2].copy()], {}, [np.array([0, 4], np.float32)]),
+    ("Cross", [np.eye(3, dtype=np.float32)[:1], np.eye(3, dtype=np.float32)[1:2]], {}, [
+        np.eye(3, dtype=np.float32)[2:]]),
+    ("Selu", [zeros(1) + 1], {}, [zeros(1) + 1.050701]),
+    ("SeluGrad", [zeros(1) + 1, zeros(1) + 2], {}, [zeros(1) + 1.050701]),
+    ("BiasAddGrad", [X.reshape(1, 2, 3, 1)], {"data_format": "NCHW"}, [
+        np.array([3, 12], np.float32)]),
+    ("LayerNormV3", [Y[:1, :2].copy(), zeros(2) + 1, zeros(2)], {
+        "begin_norm_axis": 1, "epsilon": 0.0}, [
+        np.array([[-1, 1]], np.float32), zeros(1, 1) - 1.5, zeros(1, 1) + 2]),
+    ("LayerNormGrad", [X[:1, :2].copy(), Y[:1, :2].copy(), zeros(1, 1) + 0.25, zeros(1, 1) - 1.5,
+        zeros(2) + 1], {}, [zeros(1, 2), np.array([0, 1], np.float32), X[0, :2].copy()]),
+    ("GroupNorm", [Y[:1, :2].copy().reshape(1, 2, 1), zeros(2) + 1, zeros(2)], {
+        "num_groups": 1, "eps": 0.0}, [
+        np.array([[[-1], [1]]], np.float32), zeros(1, 1) - 1.5, zeros(1, 1) + 2]),
+]  # fmt: skip

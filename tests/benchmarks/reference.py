@@ -42,6 +42,7 @@ Ways = tuple["Callable[[], object]", "Callable[[], object]"]
 
 def compare(turns: int) -> Iterator[Comparison]:
     """Time gradients and forward functions; targets hold for the gradients."""
+    os.environ["TORCH_DEVICE_BACKEND_AUTOLOAD"] = "0"  # torch-npu wants an installation
     import torch  # noqa: PLC0415 - the other benchmarks do without it
 
     torch.set_num_threads(len(os.sched_getaffinity(0)))

@@ -20,7 +20,7 @@ from pyaclnn.capture.trace import TraceError
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from pyaclnn.capture.verdict import Outcome
 
@@ -62,49 +62,43 @@ def run_captured(options: argparse.Namespace) -> int:
                      status or _UNUSABLE)  # fmt: skip
 
 
-def _print(lines: Iterable[str]) -> int:
-    for line in lines:
-        sys.stdout.write(f"{line}\n")
+def _print(command: str, lines: Callable[[], Iterable[str]]) -> int:
+    try:
+        for line in lines():
+            sys.stdout.write(f"{line}\n")
+    except (TraceError, AclError, OSError) as error:
+        return _complain(command, error)
     return 0
 
 
 def show_trace(options: argparse.Namespace) -> int:
     """Print the calls of a trace."""
-    try:
-        return _print(lines_of(options.trace, operator=options.operator, failed=options.failed,
-                               as_json=options.json))  # fmt: skip
-    except (TraceError, OSError) as error:
-        return _complain("trace show", error)
+    given = {"operator": options.operator, "failed": options.failed, "as_json": options.json}
+    return _print("trace show", lambda: lines_of(options.trace, **given))
 
 
 def write_test(options: argparse.Namespace) -> int:
     """Print a test of one call."""
-    try:
-        return _print([test_of(options.trace, options.number).rstrip("\n")])
-    except (TraceError, OSError) as error:
-        return _complain("trace test", error)
+    return _print("trace test", lambda: [test_of(options.trace, options.number).rstrip("\n")])
 
 
 def compare_traces(options: argparse.Namespace) -> int:
     """Compare two traces, and print where they part."""
-    try:
-        outcome = compare(options.trace, options.other, exact=options.exact)
-    except (TraceError, OSError) as error:
-        return _complain("trace compare", error)
-    return _report("trace compare", outcome, options, f"{outcome.calls} calls compared")
+    return _report("trace compare", options, lambda: compare(
+        options.trace, options.other, exact=options.exact))  # fmt: skip
 
 
 def replay_trace(options: argparse.Namespace) -> int:
     """Run the calls of a trace again, and print where the answers part."""
+    return _report("replay", options, lambda: replay(
+        options.trace, exact=options.exact, fail_early=options.fail_early))  # fmt: skip
+
+
+def _report(command: str, options: argparse.Namespace, make: Callable[[], Outcome]) -> int:
     try:
-        outcome = replay(options.trace, exact=options.exact, fail_early=options.fail_early)
+        outcome = make()
     except (TraceError, AclError, OSError) as error:
-        return _complain("replay", error)
-    counted = f"{outcome.calls} calls replayed on {outcome.backend}"
-    return _report("replay", outcome, options, counted)
-
-
-def _report(command: str, outcome: Outcome, options: argparse.Namespace, counted: str) -> int:
+        return _complain(command, error)
     if not (outcome.calls or outcome.skipped or outcome.divergences):
         return _complain(command, f"'{options.trace}' has no call: its process ended too early")
     texts = {
@@ -115,5 +109,5 @@ def _report(command: str, outcome: Outcome, options: argparse.Namespace, counted
     for path, text in texts.items():
         if path is not None:
             path.write_text(f"{text()}\n", "utf-8")
-    sys.stdout.write(f"{outcome.text(counted)}\n")
+    sys.stdout.write(f"{outcome.text()}\n")
     return _DIFFERENT if outcome.divergences else 0

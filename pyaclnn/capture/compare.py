@@ -28,7 +28,7 @@ def compare(one: Path, other: Path, *, exact: bool = False) -> Outcome:
         other: The second trace.
         exact: Whether results must have the same bits.
     """
-    outcome = Outcome(one.name, other.name)
+    outcome = Outcome(one.name, other.name, "compared")
     with ContentsOf(one) as first, ContentsOf(other) as second:
         threads = sorted({call.thread for path in (one, other) for call in _calls(path)})
         for thread in threads:

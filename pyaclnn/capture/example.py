@@ -20,7 +20,7 @@ from pyaclnn.calling.empty import Empty
 from pyaclnn.capture.contents import AFTER, BEFORE, ContentsOf
 from pyaclnn.capture.descriptors import Descriptors
 from pyaclnn.capture.trace import Call, TraceError, read_trace
-from pyaclnn.facts.accuracy import judge
+from pyaclnn.capture.verdict import difference
 from pyaclnn.runtime.dtypes import numpy_dtype
 
 if TYPE_CHECKING:
@@ -168,11 +168,8 @@ def _run(example: _Example) -> dict[str, Any] | int:
 
 
 def _differs(name: str, example: _Example, here: dict[str, Any]) -> tuple[int, ...] | None:
-    recorded = example.results[name]
-    if recorded.tobytes() == np.ascontiguousarray(here[name]).tobytes() or not recorded.size:
-        return None
-    verdict = judge(here[name], recorded)
-    return None if verdict.passed else verdict.worst
+    found = difference(example.results[name], np.ascontiguousarray(here[name]))
+    return found[0] if found is not None else None
 
 
 def _shrink(example: _Example) -> _Example:

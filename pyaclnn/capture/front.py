@@ -10,6 +10,7 @@ Architecture.
 
 from __future__ import annotations
 
+import itertools
 import struct
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -52,16 +53,6 @@ class Front(NamedTuple):
     machine: str
 
 
-class _Strings:
-    def __init__(self) -> None:
-        self.text = bytearray(b"\0")
-
-    def add(self, text: str) -> int:
-        place = len(self.text)
-        self.text += text.encode() + b"\0"
-        return place
-
-
 def write_front(front: Front) -> bytes:
     """Write a library.
 
@@ -72,23 +63,20 @@ def write_front(front: Front) -> bytes:
         known = " or ".join(_MACHINES)
         raise ValueError(f"machine is {front.machine!r}, it must be {known}")
     number, relocation = _MACHINES[front.machine]
-    strings = _Strings()
     names = [*_OUTER, *front.functions]
-    offsets = [strings.add(name) for name in names]
-    needed = [strings.add(path) for path in (front.recorder, front.real)]
-    soname = strings.add(front.soname)
-    count = len(names) + 1
-    # Read-only: header, symbols, hash, relocations, strings, the two paths.
-    at = 64 + 56 * 5
-    symbols_at = -(-at // 8) * 8
-    hash_at = symbols_at + _SYMBOL.size * count
-    hashed = _hash_table(names)
-    relocations_at = -(-(hash_at + len(hashed)) // 8) * 8
-    strings_at = relocations_at + 24 * len(_OUTER)
-    described_at = -(-(strings_at + len(strings.text)) // 8) * 8
-    table_at = described_at + 24
-    real_at = table_at + len(front.table.encode()) + 1
-    head_size = real_at + len(front.real.encode()) + 1
+    texts = [text.encode() + b"\0" for text in (*names, front.recorder, front.real, front.soname)]
+    *offsets, recorder, real, soname, end = itertools.accumulate(map(len, texts), initial=1)
+    paths = [path.encode() + b"\0" for path in (front.table, front.real)]
+    places = (24, 24 + len(paths[0]))
+    described = struct.pack("<qqII", *places, front.first, len(front.functions)) + b"".join(paths)
+    # Read-only: header, then these, of which some follow from where the code is.
+    image = bytearray(64 + 56 * 5)
+    strings_at = _add(image, b"\0" + b"".join(texts))
+    hash_at = _add(image, _hash_table(names))
+    symbols_at = _add(image, bytes(_SYMBOL.size * (len(names) + 1)))
+    relocations_at = _add(image, bytes(24 * len(_OUTER)))
+    described_at = _add(image, described)
+    head_size = len(image)
     code_at = -(-head_size // _PAGE) * _PAGE
     code_size = _STUB * len(front.functions) + 128
     data_at = -(-(code_at + code_size) // _PAGE) * _PAGE
@@ -96,12 +84,13 @@ def write_front(front: Front) -> bytes:
     code, init_at = _code(front, code_at, data_at, described_at)
 
     entries = [
-        *((1, place) for place in needed),
+        (1, recorder),
+        (1, real),
         (14, soname),
         (4, hash_at),
         (5, strings_at),
         (6, symbols_at),
-        (10, len(strings.text)),
+        (10, end),
         (11, _SYMBOL.size),
         (7, relocations_at),
         (8, 24 * len(_OUTER)),
@@ -116,17 +105,11 @@ def write_front(front: Front) -> bytes:
         _SYMBOL.pack(offset, 0x12, 0, 1, code_at + _STUB * place, _STUB)
         for place, offset in enumerate(offsets[len(_OUTER) :])
     ]
-    image = bytearray(data_at)
+    image += bytes(data_at - head_size)
     _put(image, symbols_at, b"".join(symbols))
-    _put(image, hash_at, hashed)
     for place in range(len(_OUTER)):
         entry = struct.pack("<QQq", data_at + 8 * place, (place + 1) << 32 | relocation, 0)
         _put(image, relocations_at + 24 * place, entry)
-    _put(image, strings_at, bytes(strings.text))
-    places = (table_at - described_at, real_at - described_at)
-    _put(image, described_at, struct.pack("<qqII", *places, front.first, len(front.functions)))
-    _put(image, table_at, front.table.encode())
-    _put(image, real_at, front.real.encode())
     _put(image, code_at, code)
     image += bytes(dynamic_at - data_at) + dynamic
     size = len(image) - data_at
@@ -145,6 +128,14 @@ def write_front(front: Front) -> bytes:
     )
     _put(image, 0, header + packed)
     return bytes(image)
+
+
+def _add(image: bytearray, data: bytes) -> int:
+    """Add a part, and return where it is."""
+    image += bytes(-len(image) % 8)
+    place = len(image)
+    image += data
+    return place
 
 
 def _put(image: bytearray, place: int, data: bytes) -> None:

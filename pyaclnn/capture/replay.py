@@ -57,7 +57,7 @@ def replay(path: Path, *, exact: bool = False, fail_early: bool = False) -> Outc
         BackendNotFoundError: There is no backend.
     """
     with ContentsOf(path) as contents:
-        outcome = Outcome(path.name, backend().name)
+        outcome = Outcome(path.name, backend().name, f"replayed on {backend().name}")
         run = _Replay(outcome, contents, exact=exact)
         for record in read_trace(path):
             if isinstance(record, Call):
@@ -85,18 +85,17 @@ class _Replay:
         self._placed: dict[int, int] = {}
         self._threads: dict[int, ThreadPoolExecutor] = {}
         self._kept: list[Any] = []
-        self._begun = False
         self._missing: set[str] = set()
 
     def make(self, call: Call) -> None:
         """Make a call again, in the thread for those of its thread."""
+        if call.number and not self._threads:  # a part of a trace does not begin with it
+            function("aclInit")(raw.NULL)
         if call.thread not in self._threads:
             self._threads[call.thread] = ThreadPoolExecutor(1)
         self._threads[call.thread].submit(self._make, call).result()
 
     def _make(self, call: Call) -> None:
-        if not self._begun:
-            self._begin(call)
         known = recorded(call.name)
         if known is None or not known.role & {"run", "peer"}:
             self._outcome.skipped[call.name] += 1
@@ -123,12 +122,6 @@ class _Replay:
         """End the threads."""
         for thread in self._threads.values():
             thread.shutdown()
-
-    def _begin(self, call: Call) -> None:
-        """Begin as the program has: a part of a trace may not."""
-        self._begun = True
-        if call.number:
-            function("aclInit")(raw.NULL)
 
     def _run(self, call: Call, role: frozenset[str]) -> None:
         answers: dict[str, Any] = {}

@@ -10,7 +10,7 @@ import os
 import platform
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
+from typing import TYPE_CHECKING, Final, NamedTuple, cast
 
 from pyaclnn.base.elf import ElfError, read_library
 from pyaclnn.base.errors import BackendNotFoundError, InvalidArgumentError
@@ -194,8 +194,8 @@ def capture(path: str | os.PathLike[str], *, contents: str = "hash") -> Iterator
         raise InvalidArgumentError.of("capture", "contents", repr(contents), expected)
     if os.path.lexists(path):
         raise FileExistsError(f"{os.fspath(path)!r} exists; name a file that does not")
-    opened = _recorder_behind_backend()
-    begin: Any = raw.ffi.cast("int(*)(const char *, const char *)", opened[0])
+    _require_fronts()
+    begin = _recorded_by("capture_begin", "int(*)(const char *, const char *)")
     trace = os.fsencode(os.path.abspath(path))  # noqa: PTH100
     if begin(trace, str(Settings(contents=contents)).encode()):
         raise InvalidArgumentError.of("capture", "path", repr(os.fspath(path)), "one at a time",
@@ -203,12 +203,11 @@ def capture(path: str | os.PathLike[str], *, contents: str = "hash") -> Iterator
     try:
         yield
     finally:
-        end: Any = raw.ffi.cast("void(*)(void)", opened[1])
-        end()
+        _recorded_by("capture_end", "void(*)(void)")()
 
 
-def _recorder_behind_backend() -> tuple[Any, Any]:
-    """Return where the recorder's functions begin and end a capture, with the fronts loaded."""
+def _require_fronts() -> None:
+    """Load the libraries in front of the backend, unless they are."""
     found = loaded_backend()
     if found is None:
         real = _real_folder(os.environ.get(VARIABLE) or "cann", os.environ)
@@ -219,16 +218,16 @@ def _recorder_behind_backend() -> tuple[Any, Any]:
             "capture", "path", "given", "given before the first call that needs a device",
             f"{found.directory} is loaded already; begin earlier, or run 'pyaclnn capture'",
         )  # fmt: skip
-    library = open_library(recorder())
-    return library.address("capture_begin"), library.address("capture_end")
 
 
 def content_hash(data: bytes) -> int:
     """Return the hash of contents, as the recorder computes it."""
-    return int(_hash()(raw.ffi.from_buffer(data), len(data)))
+    hashed = _recorded_by("capture_hash", "uint64_t(*)(const void *, size_t)")
+    return int(hashed(raw.ffi.from_buffer(data), len(data)))
 
 
 @functools.cache
-def _hash() -> Callable[..., int]:
-    address = open_library(recorder()).address("capture_hash")
-    return cast("Callable[..., int]", raw.ffi.cast("uint64_t(*)(const void *, size_t)", address))
+def _recorded_by(name: str, c_type: str) -> Callable[..., int]:
+    """Return a function of the recorder."""
+    address = open_library(recorder()).address(name)
+    return cast("Callable[..., int]", raw.ffi.cast(c_type, address))

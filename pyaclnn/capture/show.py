@@ -43,22 +43,12 @@ def lines_of(
         descriptors.learn(record)
         wanted = operator is None or record.name.removesuffix(_PHASE_1) == operator
         if wanted and (record.failed or not failed):
-            yield json.dumps(_as_json(record)) if as_json else _line(record, descriptors)
+            row = {name: value for name, value in record._asdict().items() if name != "letters"}
+            yield json.dumps(row, default=bytes.hex) if as_json else _line(record, descriptors)
     if as_json:
         yield json.dumps(totals.as_json())
     else:
         yield from totals.lines()
-
-
-def _as_json(call: Call) -> dict[str, Any]:
-    row = call._asdict()
-    del row["letters"]
-    row["arguments"] = {k: _plain(v) for k, v in call.arguments.items()}
-    return row
-
-
-def _plain(value: Value) -> Any:
-    return value.hex() if isinstance(value, bytes) else value
 
 
 def _line(call: Call, descriptors: Descriptors) -> str:

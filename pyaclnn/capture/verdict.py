@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from pyaclnn.capture.trace import Call, Contents
 
-__all__ = ["Divergence", "Outcome"]
+__all__ = ["Divergence", "Outcome", "difference"]
 
 
 class Divergence(msgspec.Struct, frozen=True):
@@ -53,11 +53,12 @@ class Divergence(msgspec.Struct, frozen=True):
 
 
 class Outcome(msgspec.Struct):
-    """Result of a replay.
+    """Result of a replay or a comparison.
 
     Attributes:
         trace: The file's name.
-        backend: The backend of this machine.
+        backend: The backend of this machine, or the other trace.
+        done: What was done with the calls, in words.
         calls: Calls that were run again.
         judged: Results that were compared, by operator.
         unjudged: Results that could not be compared, by operator: inputs were made up.
@@ -67,6 +68,7 @@ class Outcome(msgspec.Struct):
 
     trace: str
     backend: str
+    done: str
     calls: int = 0
     judged: Counter[str] = msgspec.field(default_factory=Counter)
     unjudged: Counter[str] = msgspec.field(default_factory=Counter)
@@ -74,19 +76,20 @@ class Outcome(msgspec.Struct):
     divergences: list[Divergence] = msgspec.field(default_factory=list)
 
     def note(
-        self, call: Call, kind: str, recorded: str, here: str, argument: str = "", text: str = ""
-    ) -> None:
+        self, call: Call, kind: str, recorded: str, here: str, argument: str = "", text: str = "",
+        element: tuple[int, ...] | None = None,
+    ) -> None:  # fmt: skip
         """Note that the answers to a call differ."""
         self.divergences.append(
-            Divergence(call.number, call.name, kind, argument, None, recorded, here, text)
+            Divergence(call.number, call.name, kind, argument, element, recorded, here, text)
         )
 
     def compare_status(self, call: Call, here: int) -> None:
         """Compare the status of a call with that of this machine."""
         recorded = call.result if isinstance(call.result, int) else 0
         if recorded != here:
-            words = [f"{code} {meaning(code).name}" if code else "0" for code in (recorded, here)]
-            self.note(call, "status", *words)
+            one, other = (f"{n} {meaning(n).name}" if n else "0" for n in (recorded, here))
+            self.note(call, "status", one, other)
 
     def compare_workspace(self, call: Call, here: int) -> None:
         """Compare the size of a workspace with that of this machine."""
@@ -117,20 +120,15 @@ class Outcome(msgspec.Struct):
             return
         arrays = [np.frombuffer(each, dtype).reshape(recorded.shape)
                   for each in (recorded.data, data)]  # fmt: skip
-        found = _compare(*arrays, exact=exact)
+        found = difference(*arrays, exact=exact)
         if found is not None:
             one, other = (repr(array[found[0]].item()) for array in arrays)
-            self.divergences.append(Divergence(call.number, call.name, "result", recorded.argument,
-                                               found[0], one, other, found[1]))  # fmt: skip
+            self.note(call, "result", one, other, recorded.argument, found[1], found[0])
 
-    def text(self, counted: str) -> str:
-        """Return it in words, a line for each divergence.
-
-        Args:
-            counted: The number of calls, in words.
-        """
+    def text(self) -> str:
+        """Return it in words, a line for each divergence."""
         lines = [str(divergence) for divergence in self.divergences]
-        counts = f"{counted}, {self.judged.total()} results compared"
+        counts = f"{self.calls} calls {self.done}, {self.judged.total()} results compared"
         if self.unjudged:
             made_up = "contents of inputs were not recorded and made up"
             counts += f", {self.unjudged.total()} not comparable ({made_up})"
@@ -140,35 +138,39 @@ class Outcome(msgspec.Struct):
         lines.append(f"{counts}: {'no divergence' if not found else f'{found} divergences'}.")
         return "\n".join(lines)
 
+    def _operators(self) -> dict[str, list[str]]:
+        """Return the divergences of each operator, in words."""
+        names = sorted({*self.judged, *self.unjudged, *(d.function for d in self.divergences)})
+        return {n: [str(d) for d in self.divergences if d.function == n] for n in names}
+
     def table(self) -> str:
         """Return a table in Markdown: of each operator, how many results agree."""
-        differ = Counter(d.function for d in self.divergences)
-        names = sorted({*self.judged, *self.unjudged, *differ})
-        rows = [f"| {name} | {self.judged[name]} | {differ[name]} | {self.unjudged[name]} |"
-                for name in names]  # fmt: skip
+        rows = [f"| {name} | {self.judged[name]} | {len(found)} | {self.unjudged[name]} |"
+                for name, found in self._operators().items()]  # fmt: skip
         head = ["| operator | compared | differ | not comparable |", "| --- | --- | --- | --- |"]
         return "\n".join([f"{self.trace} on {self.backend}", "", *head, *rows])
 
     def junit(self) -> str:
         """Return JUnit XML: a case for each operator."""
-        names = sorted({*self.judged, *self.unjudged, *(d.function for d in self.divergences)})
-        suite = ET.Element("testsuite", name=f"replay of {self.trace}", tests=str(len(names)))
-        for name in names:
+        found = self._operators()
+        suite = ET.Element("testsuite", name=f"replay of {self.trace}", tests=str(len(found)),
+                           failures=str(sum(map(bool, found.values()))))  # fmt: skip
+        for name, texts in found.items():
             case = ET.SubElement(suite, "testcase", name=name, classname="replay")
-            own = [str(d) for d in self.divergences if d.function == name]
-            if own:
-                ET.SubElement(case, "failure", message=own[0]).text = "\n".join(own)
+            if texts:
+                ET.SubElement(case, "failure", message=texts[0]).text = "\n".join(texts)
             elif not self.judged[name]:
                 ET.SubElement(case, "skipped", message="contents of inputs were not recorded")
-        suite.set("failures", str(len({d.function for d in self.divergences})))
         return ET.tostring(suite, encoding="unicode")
 
 
-def _compare(
-    recorded: NDArray[Any], here: NDArray[Any], *, exact: bool
+def difference(
+    recorded: NDArray[Any], here: NDArray[Any], *, exact: bool = False
 ) -> tuple[tuple[int, ...], str] | None:
     """Return where two results differ most, and how; by CANN's accuracy standard unless exact."""
     dtype = recorded.dtype
+    if recorded.tobytes() == here.tobytes():
+        return None
     if not exact and (dtype.kind in "biu" or dtype in TOLERANCES):
         verdict = judge(here, recorded)
         return None if verdict.passed else (verdict.worst or (), str(verdict))

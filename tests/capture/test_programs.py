@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import random
 import re
@@ -75,6 +76,13 @@ def test_a_fault_while_capturing_is_found_at_its_call(
     assert len(found) == 1
     assert found[0].startswith(f"call {second} aclnnAdd out[")
 
+    right, _ = captured(tmp_path / "right.trace", "--", build["sample"], "3")
+    done = pyaclnn("trace", "compare", right, trace)
+    assert done.returncode == 1
+    lines = [line for line in done.stdout.splitlines() if line.startswith("call ")]
+    assert lines[0].startswith(f"call {second} aclnnAdd out[")
+    assert "no divergence." in pyaclnn("trace", "compare", right, right).stdout
+
 
 @pytest.mark.exhaustive
 def test_each_rank_replays_alone_with_what_its_peer_sent(
@@ -84,8 +92,8 @@ def test_each_rank_replays_alone_with_what_its_peer_sent(
     assert sorted(printed.splitlines()) == ["rank 0: 0 145", "rank 1: 0 245"]
     traces = traces_of(trace)
     assert len(traces) == 2
-    for each in traces:
-        done = pyaclnn("replay", each)
+    for each, mode in itertools.product(traces, MODES):
+        done = pyaclnn("replay", each, PYACLNN_MOCK_MODE=mode)
         assert "1 results compared: no divergence." in done.stdout
 
 

@@ -16,11 +16,12 @@ ROOT = Path(__file__).parents[2]
 
 
 @pytest.mark.usefixtures("torch_npu")
-def test_the_benchmark_of_training_runs(tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", ["torch", "capture"])
+def test_the_benchmark_of_training_runs(name: str, tmp_path: Path) -> None:
     figures = tmp_path / "figures.json"
-    command = [sys.executable, "-m", "tests.benchmarks", "torch", "--turns", "1"]
+    command = [sys.executable, "-m", "tests.benchmarks", name, "--turns", "1"]
     subprocess.run(
         [*command, "--json", figures], cwd=ROOT, env=settings(), timeout=PATIENCE, check=True
     )
-    rows = json.loads(figures.read_text(encoding="utf-8"))["benchmarks"]["torch"]
+    rows = json.loads(figures.read_text(encoding="utf-8"))["benchmarks"][name]
     assert [row["case"] for row in rows if row["case"].startswith("training step")]

@@ -52,7 +52,7 @@ TESTS_OF_A_MACHINE = (
     ),
 )
 GROUPS = PYPROJECT["dependency-groups"]
-CLIENTS = ("torch", "torch-npu", "numpy-ascend", "l0n0lacl")
+CLIENTS = ("torch", "torch-npu", "numpy-ascend", "l0n0lacl", "pyhccl")
 AGES = ("oldest", "newest")
 FIRST_NUMPY = {"3.13": "2.1", "3.14": "2.3"}  # where there was none for 1.26
 COVERED_BY = (
@@ -161,11 +161,11 @@ def networks(session: nox.Session) -> None:
 
 @nox.session(python=USUAL)
 def hosts(session: nox.Session) -> None:
-    """llama.cpp, built from its sources, with its own tests and a model. Takes an hour or more."""
+    """ONNX Runtime; and llama.cpp from its sources with its own tests, an hour or more of them."""
     folder = session.create_tmp()
     source = ("--no-deps", "--no-binary", ":all:", *GROUPS["llama"])
     session.run("pip", "download", "--dest", folder, *source)
-    session.install(".[test]", "gguf", "cmake", "ninja")
+    session.install(".[test]", "gguf", "cmake", "ninja", *GROUPS["onnxruntime-cann"])
     chosen = ("-m", "hosts", "tests/hosts")
     session.run("pytest", "-n0", *chosen, *session.posargs, env={"PYACLNN_TEST_HOSTS": folder})
 

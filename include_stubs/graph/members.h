@@ -23,16 +23,6 @@ ACL_FUNC_VISIBILITY void _ZN2ge12AscendStringC1EPKc(void *self, const char *text
 ACL_FUNC_VISIBILITY void _ZN2ge8OperatorC2EPKcS2_(void *self, const char *name, const char *type);
 ACL_FUNC_VISIBILITY void _ZN2ge8OperatorC2ERKNS_12AscendStringES3_(void *self, const void *name,
     const void *type);
-ACL_FUNC_VISIBILITY void _ZN2ge8Operator13InputRegisterEPKc(void *self, const char *name);
-ACL_FUNC_VISIBILITY void _ZN2ge8Operator14OutputRegisterEPKc(void *self, const char *name);
-ACL_FUNC_VISIBILITY void _ZN2ge8Operator20DynamicInputRegisterEPKcjb(void *self,
-    const char *name, unsigned int number, bool back);
-ACL_FUNC_VISIBILITY void _ZN2ge8Operator27DynamicInputRegisterByIndexEPKcjm(void *self,
-    const char *name, unsigned int number, size_t index);
-ACL_FUNC_VISIBILITY void _ZN2ge8Operator12AttrRegisterEPKcb(void *self, const char *name,
-    bool value);
-ACL_FUNC_VISIBILITY void _ZN2ge8Operator12AttrRegisterEPKcl(void *self, const char *name,
-    int64_t value);
-ACL_FUNC_VISIBILITY void _ZN2ge8Operator20RequiredAttrRegisterEPKc(void *self, const char *name);
+ACL_FUNC_VISIBILITY void _ZN2ge5GraphC1EPKc(void *self, const char *name);
 
 ACL_STUBS_C_END

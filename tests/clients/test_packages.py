@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from pyaclnn.mock import libdir
+
 from .conftest import HERE, PATIENCE, settings
 
 
@@ -37,3 +39,20 @@ def test_those_of_fbgemm_load_and_run_on_a_kernel_that_is_given() -> None:
     count, dense = json.loads(done.stdout)
     assert count > 10
     assert dense == [[[0, 1], [2, 3], [-1, -1]], [[4, 5], [6, 7], [8, 9]]]
+
+
+def test_pyhccl_adds_up_over_two_devices() -> None:
+    if find_spec("pyhccl") is None:
+        pytest.skip("pyhccl is not installed")
+    done = subprocess.run(
+        [sys.executable, str(HERE / "pyhccl_sum.py")],
+        env=settings(
+            PYACLNN_BACKEND="mock", PYACLNN_MOCK_DEVICES="2", LD_LIBRARY_PATH=str(libdir())
+        ),
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout) == [[2, [11, 22, 33]]] * 2

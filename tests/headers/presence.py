@@ -4,7 +4,7 @@
 Sources: CANN 8.1.RC1 toolkit headers; CANN: runtime include/external/acl; CANN: opbase
 include/nnopbase/aclnn; CANN: ops-nn norm. What is older than aclnn: what torch-npu links;
 Nnopbase: what operator packages of fbgemm-ascend link;
-_ZNK: what numpy-ascend links; _ZN2ge: what torch-npu 2.6.0 links.
+_ZNK: what numpy-ascend links; _ZN2ge: what torch-npu 2.6.0 and onnxruntime-cann 1.24 link.
 """
 
 from __future__ import annotations
@@ -92,11 +92,7 @@ aclopSetAttrListListInt aclopSetAttrString
 rtDevBinaryRegister rtFunctionRegister rtGetC2cCtrlAddr rtKernelLaunch
 _ZN2ge12AscendStringC1EPKc
 _ZN2ge23OperatorCreatorRegisterC1EPKcRKSt8functionIFNS_8OperatorERKNS_12AscendStringEEE
-_ZN2ge8Operator12AttrRegisterEPKcb _ZN2ge8Operator12AttrRegisterEPKcl
-_ZN2ge8Operator13InputRegisterEPKc _ZN2ge8Operator14OutputRegisterEPKc
-_ZN2ge8Operator20DynamicInputRegisterEPKcjb _ZN2ge8Operator20RequiredAttrRegisterEPKc
-_ZN2ge8Operator27DynamicInputRegisterByIndexEPKcjm _ZN2ge8OperatorC2EPKcS2_
-_ZN2ge8OperatorC2ERKNS_12AscendStringES3_
+_ZN2ge5GraphC1EPKc _ZN2ge8OperatorC2EPKcS2_ _ZN2ge8OperatorC2ERKNS_12AscendStringES3_
 MsprofGetHashId MsprofRegisterCallback MsprofReportAdditionalInfo MsprofReportApi
 MsprofReportCompactInfo MsprofSysCycleTime
 HcclAllGather HcclAllGatherV HcclAllReduce HcclAlltoAll HcclAlltoAllV HcclBarrier

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
 REFUSED = {
     "CONCAT": "aclnnCat: tensors has data type INT4",
-    "CROSS_ENTROPY_LOSS": "aclnnReduceSum: out has shape (1,); the result has ()",
     "ROPE": "out takes 524288 bytes from 0 bytes behind this address on; its block has fewer",
 }
 """Operators of which llama.cpp makes a call that breaks a rule, with the reason; it ends there.

@@ -132,4 +132,28 @@ CASES: list[tuple[str, list[Any], dict[str, Any], list[Any]]] = [
     ("GroupNorm", [Y[:1, :2].copy().reshape(1, 2, 1), zeros(2) + 1, zeros(2)], {
         "num_groups": 1, "eps": 0.0}, [
         np.array([[[-1], [1]]], np.float32), zeros(1, 1) - 1.5, zeros(1, 1) + 2]),
+    ("Conv2D", [np.arange(4, dtype=np.float32).reshape(1, 4, 1, 1), np.array(
+        [[2, 1], [0, 3]], np.float32).reshape(2, 2, 1, 1)], {  # two groups, by the shapes
+        "strides": (1, 1, 1, 1), "pads": (0, 0, 0, 0), "dilations": (1, 1, 1, 1)}, [
+        np.array([[[[1]], [[9]]]], np.float32)]),
+    ("MaxPoolV3", [Y.reshape(1, 1, 2, 3)], {
+        "ksize": (1, 1, 2, 2), "strides": (1, 1, 1, 1), "pads": (0, 0, 0, 0)}, [
+        np.array([[[[2, 3]]]], np.float32)]),
+    *[(name, [X.reshape(1, 1, 2, 3)], {
+        "ksize": (1, 1, 1, 1), "strides": (1, 1, 1, 1), "global_pooling": True}, [
+        np.full((1, 1, 1, 1), result, np.float32)])
+        for name, result in (("MaxPoolV3", 5), ("AvgPoolV2", 2.5))],
+    ("BatchNorm", [X.reshape(3, 2, 1, 1), *np.array([[2, 1], [5, 6]], np.float32)], {
+        "epsilon": 0.0, "data_format": "NCHW"}, [
+        np.array([[5 - 6**0.5, 6 - 1.5**0.5], [5, 6], [5 + 6**0.5, 6 + 1.5**0.5]],
+            np.float32).reshape(3, 2, 1, 1),
+        np.array([2, 3], np.float32), np.array([8 / 3, 8 / 3], np.float32)]),
+    ("CumsumD", [X], {"axis": 1}, [np.array([[0, 1, 3], [3, 7, 12]], np.float32)]),
+    ("GEMM", [X, Y, np.ones(2, np.float32), *np.array([[2], [3]], np.float32)], {
+        "transpose_b": True}, [np.array([[1, 19], [-17, 55]], np.float32)]),
+    ("SplitD", [X], {"split_dim": 1, "num_split": 3}, [*X.T.reshape(3, 2, 1)]),
+    ("Unpack", [X], {"num": 2}, [*X]),
+    ("BroadcastToD", [X[:, :1]], {"shape": (2, 2)}, [np.array([[0, 0], [3, 3]], np.float32)]),
+    ("BiasAdd", [X.reshape(1, 3, 2), X[0]], {"data_format": "NCHW"}, [
+        np.array([[[0, 1], [3, 4], [6, 7]]], np.float32)]),
 ]  # fmt: skip

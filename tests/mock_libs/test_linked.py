@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Linked functions beyond runtime and operators: they exist, and refuse by name.
 
-Which symbols: those that torch-npu 2.1 to 2.14 and numpy-ascend 14 link, read from their wheels,
-and some for offline models.
+Which symbols: those that torch-npu 2.1 to 2.14, numpy-ascend 14 and onnxruntime-cann 1.24 link,
+read from their wheels, and some for offline models.
 """
 
 from __future__ import annotations
@@ -29,13 +29,18 @@ MsprofReportCompactInfo MsprofSysCycleTime
 rtDevBinaryRegister rtFunctionRegister rtGetC2cCtrlAddr rtKernelLaunch
 """
 _COLLECTIVES = "HcclCommResume"
-# Symbols of graph operators, which torch-npu 2.3 to 2.6.0 describe.
+# Symbols of graph operators, which torch-npu 2.3 to 2.6.0 describe, and of ONNX Runtime's graphs.
 _GE = """
 _ZN2ge12AscendStringC1EPKc _ZN2ge8Operator12AttrRegisterEPKcb _ZN2ge8Operator12AttrRegisterEPKcl
 _ZN2ge8Operator13InputRegisterEPKc _ZN2ge8Operator14OutputRegisterEPKc
 _ZN2ge8Operator20DynamicInputRegisterEPKcjb _ZN2ge8Operator20RequiredAttrRegisterEPKc
 _ZN2ge8Operator27DynamicInputRegisterByIndexEPKcjm _ZN2ge8OperatorC2EPKcS2_
 _ZN2ge8OperatorC2ERKNS_12AscendStringES3_
+_ZN2ge5GraphC1EPKc _ZNK2ge12AscendStringltERKS0_ _ZN2ge16aclgrphSaveModelEPKcRKNS_15ModelBufferDataE
+_ZN2ge17aclgrphBuildModelERKNS_5GraphERKSt3mapINS_12AscendStringES4_St4lessIS4_ESaISt4pairIKS4_S4_EEERNS_15ModelBufferDataE
+_ZN2ge20aclgrphBuildFinalizeEv
+_ZN2ge22aclgrphBuildInitializeERSt3mapINS_12AscendStringES1_St4lessIS1_ESaISt4pairIKS1_S1_EEE
+_ZN2ge23aclgrphParseONNXFromMemEPKcmRKSt3mapINS_12AscendStringES3_St4lessIS3_ESaISt4pairIKS3_S3_EEERNS_5GraphE
 """
 REGISTERING = (
     "_ZN2ge23OperatorCreatorRegisterC1EPKcRKSt8functionIFNS_8OperatorERKNS_12AscendStringEEE"

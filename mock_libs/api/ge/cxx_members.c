@@ -50,3 +50,9 @@ void _ZN2ge8OperatorC2ERKNS_12AscendStringES3_(void *self, const void *name,
     (void)type;
     leave_empty(shared_of(self), "_ZN2ge8OperatorC2ERKNS_12AscendStringES3_");
 }
+
+void _ZN2ge5GraphC1EPKc(void *self, const char *name)
+{
+    (void)name;
+    leave_empty(self, "_ZN2ge5GraphC1EPKc");
+}

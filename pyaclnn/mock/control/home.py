@@ -31,13 +31,16 @@ _NPU_SMI = "pyaclnn.mock.control.npu_smi"
 _SINCE_8_5 = ("runtime", "bisheng-compiler", "hccl", "oam-tools", "ops-legacy")
 """The packages whose versions ``aclsysGetCANNVersion`` of newer releases reads."""
 _FIRST_AFTER_8_5 = "9.1"
-_LINKED_ONLY = """
-acl_rt acl_tdt_channel acl_tdt_queue ascend_dump ascend_hal ascendalog ascendc_acl_stub c_sec
-drv_dvpp error_manager exe_graph ge_common ge_common_base ge_compiler graph_base hccl_alg
-hccl_plf lowering mmpa msprofiler opp_registry platform profapi profimpl register rt2_registry
-runtime_common slog tiling_api unified_dlog
-"""
-"""Libraries that build scripts and programs name without calling a function of theirs."""
+_LINKED_ONLY = {
+    "libascendcl.so": """
+    acl_rt acl_tdt_channel acl_tdt_queue ascend_dump ascend_hal ascendalog ascendc_acl_stub c_sec
+    drv_dvpp error_manager exe_graph hccl_alg hccl_plf lowering mmpa msprofiler opp_registry
+    platform profapi profimpl register rt2_registry runtime_common slog tiling_api unified_dlog
+    """,
+    "libgraph.so": "fmk_onnx_parser ge_common ge_common_base ge_compiler graph_base",
+}
+"""Library -> the libraries in the place of which it stands: build scripts and programs name them,
+and call none of their functions or only such that refuse."""
 
 
 def build_home(folder: str | os.PathLike[str]) -> Path:
@@ -81,10 +84,11 @@ def build_home(folder: str | os.PathLike[str]) -> Path:
     (home / "lib64").mkdir()
     for library in (simulator(), *sorted(libdir().glob("lib*.so"))):
         (home / "lib64" / library.name).symlink_to(library)
-    for name in _LINKED_ONLY.split():
-        linked = home / "lib64" / f"lib{name}.so"
-        if not linked.exists():
-            linked.symlink_to("libascendcl.so")
+    for present, names in _LINKED_ONLY.items():
+        for name in names.split():
+            linked = home / "lib64" / f"lib{name}.so"
+            if not linked.exists():
+                linked.symlink_to(present)
     write_include(home / "include", release)
     write_build_files(home / "lib64", home / "include", home / "lib64", release)
     architecture = f"{platform.machine()}-linux"

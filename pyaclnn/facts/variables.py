@@ -43,6 +43,7 @@ PUBLIC: Final[Mapping[str, str]] = MappingProxyType(
         "read it",
         "LD_LIBRARY_PATH": "where the loader looks for libraries; the last place where CANN is "
         "looked for",
+        "LD_PRELOAD": "libraries that the doctor looks into for functions of CANN",
     }
 )
 """Variables whose values a bundle for a bug report contains: name to meaning in Markdown."""

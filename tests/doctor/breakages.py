@@ -77,6 +77,16 @@ def other_toolkit_in_front(made: Fabricated) -> None:
     made.environment["LD_LIBRARY_PATH"] = f"{other / 'lib64'}:{path}"
 
 
+def library_in_front(made: Fabricated) -> None:
+    front = made.write("/opt/copies/libnnopbase.so")
+    patched(made.lib64 / front.name, front)
+    made.environment["LD_LIBRARY_PATH"] = f"{front.parent};{made.environment['LD_LIBRARY_PATH']}"
+
+
+def preloaded_runtime(made: Fabricated) -> None:
+    made.environment["LD_PRELOAD"] = str(made.runtime.resolve())
+
+
 def library_path_overwritten(made: Fabricated) -> None:
     made.environment["LD_LIBRARY_PATH"] = str(made.root / "usr/local/cuda/lib64")
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from pyaclnn.health.checks.context import Options
 from pyaclnn.health.report.record import Status
 
 from . import breakages as b
@@ -82,6 +83,23 @@ CASES = [
     visible("all", "reading stops at 'a'"),
     visible("0;1", "reading stops at ';'"),
     visible("-1", "reading stops at '-'"),
+    visible("\uff10", "reading stops at '\uff10'"),
+    Case("a copy in front", b.library_in_front, "ENV-003", "libnnopbase.so from .*copies"),
+    Case(
+        "a library that takes CANN's place",
+        b.preloaded_runtime,
+        "ENV-003",
+        "LD_PRELOAD puts .* in the place of CANN",
+        Status.ERROR,
+        code=3,
+    ),
+    Case(
+        "an interpreter that is gone",
+        b.setting(PYTHONHOME="/gone"),
+        "DEV-101",
+        "PYTHONHOME='/gone' keeps programs from starting",
+        options=Options(only=("DEV-101",)),
+    ),
     # ---- what is installed
     Case(
         "nothing at all",

@@ -130,4 +130,5 @@ class Message(NamedTuple):
     @property
     def is_general(self) -> bool:
         """Whether it names no cause: an internal error, or one that accompanies another."""
-        return self.code[-4:] in {"9999", "8888"} or self.name == "HCCL_E_INTERNAL"
+        general = {"9999", "8888", "EE1001", "HCCL_E_INTERNAL"}
+        return bool(general & {self.code[-4:], self.code, self.name})

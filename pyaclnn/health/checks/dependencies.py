@@ -8,6 +8,7 @@ the loader's cache, the system's folders. The contents of the cache are derived 
 from __future__ import annotations
 
 import platform
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -78,7 +79,7 @@ class Closure:
 def search_path(machine: Machine) -> list[Path]:
     """Return the folders of LD_LIBRARY_PATH; an empty entry is the current folder."""
     value = machine.environment.get("LD_LIBRARY_PATH", "")
-    entries = value.split(":") if value else []
+    entries = re.split("[:;]", value) if value else []
     return [ExaminedPath(entry or ".") for entry in entries]
 
 

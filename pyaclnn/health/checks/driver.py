@@ -51,12 +51,12 @@ def read_visible(text: str, present: int) -> Reading:
     Returns:
         The visible devices, and the fault of the text.
     """
-    meant = tuple(int(number) for number in re.findall(r"\d+", text))
+    meant = tuple(int(number) for number in re.findall("[0-9]+", text))
     devices: list[int] = []
     rest = text
     problem = "it is empty, so no device is visible" if not text else None
     while rest:
-        match = re.match(r"\d+", rest)
+        match = re.match("[0-9]+", rest)
         if match is None:
             problem = f"reading stops at {rest[0]!r}"
             break

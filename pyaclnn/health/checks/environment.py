@@ -8,14 +8,17 @@ CANN: opbase for ACLNN_CACHE_LIMIT; CANN: documentation of the log variables.
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from pyaclnn.base.elf import ElfError, read_library
 from pyaclnn.base.paths import ExaminedPath
+from pyaclnn.cann.signatures import signatures
 from pyaclnn.facts.machine import variables
 from pyaclnn.health.checks.dependencies import search_path, system_directories
-from pyaclnn.health.checks.driver import device_nodes, read_visible
-from pyaclnn.health.checks.finding import Finding, found, ok, value
+from pyaclnn.health.checks.driver import device_nodes, driver_root, read_visible
+from pyaclnn.health.checks.finding import Finding, found, more, ok, value
 from pyaclnn.health.checks.variables import problem_of
 from pyaclnn.health.report.record import Status
 
@@ -77,7 +80,8 @@ def _paths(context: CheckContext) -> Finding:
     evidence = [context.seen(folder, "has CANN's runtime") for folder in runtimes]
     foreign = [folder for folder, own in runtimes.items() if not own]
     if not foreign:
-        return ok("the loader's path leads to this installation and to no other", *evidence)
+        whole = "the loader's path leads to this installation and to no other"
+        return _preloaded(context) or _in_front(context) or ok(whole, *evidence)
     return found(
         "ENV-003.other_first" if foreign[0] is next(iter(runtimes)) else "ENV-003.several",
         *evidence,
@@ -85,6 +89,38 @@ def _paths(context: CheckContext) -> Finding:
         count=len(foreign) + 1,
         script=context.script,
     )
+
+
+def _in_front(context: CheckContext) -> Finding | None:
+    """Return the finding about a library that programs load in place of one of this CANN."""
+    machine, own = context.machine, context.installation.libraries.directory
+    names = {path.name for path in own.glob("lib*.so*")}
+    driver = driver_root(machine).resolve()
+    for folder in search_path(machine):
+        if folder.resolve() == own.resolve():
+            break
+        if folder.name in {"devlib", "stub"} or folder.resolve().is_relative_to(driver):
+            continue
+        for path in sorted(folder.glob("lib*.so*")):
+            if path.name in names and path.resolve() != (own / path.name).resolve():
+                seen = context.seen(path, f"in front of {machine.shown(own / path.name)}")
+                place = machine.shown(folder)
+                return found("ENV-003.in_front", seen, library=path.name, folder=place)
+    return None
+
+
+def _preloaded(context: CheckContext) -> Finding | None:
+    """Return the finding about a library of LD_PRELOAD with functions that CANN has."""
+    for path in re.split("[: ]", context.machine.environment.get("LD_PRELOAD", "")):
+        try:
+            exports = read_library(ExaminedPath(path)).exports if path.startswith("/") else ()
+        except (ElfError, OSError):
+            continue
+        taken = sorted(signatures().keys() & exports)
+        if taken:
+            rest = more(taken, " and {} more")
+            return found("ENV-003.preloaded", path=path, function=taken[0], more=rest)
+    return None
 
 
 def _runtimes(context: CheckContext) -> dict[Path, bool]:

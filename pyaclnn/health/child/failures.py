@@ -3,7 +3,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -22,7 +25,10 @@ from pyaclnn.health.explain.log import look_up
 from pyaclnn.health.report.record import CheckResult, Evidence, Status
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from pyaclnn.health.checks.catalogue import Check
+    from pyaclnn.health.checks.context import CheckContext
     from pyaclnn.health.checks.installation import Installation
     from pyaclnn.health.child.isolation import ChildOutcome
 
@@ -140,18 +146,22 @@ def with_left(result: CheckResult, outcome: ChildOutcome) -> CheckResult:
     )
 
 
-def cut_short(check: Check, outcome: ChildOutcome, installation: Installation) -> Finding:
+def cut_short(check: Check, outcome: ChildOutcome, context: CheckContext) -> Finding:
     """Build the finding of a child that ended before its steps did.
 
     Args:
         check: The check that was under way.
         outcome: The outcome of the child.
-        installation: The libraries of CANN in use.
+        context: The machine under examination, with the CANN in use.
     """
     traces, code = _traces(outcome), outcome.returncode
+    name = _obstructing(context.machine.environment) if outcome.running is None else ""
+    if name:
+        text = repr(context.machine.environment[name])
+        return found("DEV-111.obstructed", *traces, name=name, text=text)
     if outcome.ended == "unborn":
         return found("DEV-111.unborn", *traces, code=code)
-    step = f"while trying: {check.title}{_location(outcome, installation)}"
+    step = f"while trying: {check.title}{_location(outcome, context.installation)}"
     if outcome.ended == "crash":
         end, cause = _end(code or 0)
         crash = found("DEV-111.crash", *traces, end=end, cause=cause, step=step)
@@ -162,6 +172,32 @@ def cut_short(check: Check, outcome: ChildOutcome, installation: Installation) -
         seconds, pid = outcome.seconds, outcome.pid
         return found("DEV-111.abandoned", *traces, seconds=seconds, step=step, pid=pid)
     return found("DEV-111.hang", *traces, seconds=outcome.seconds, step=step)
+
+
+def _obstructing(environment: Mapping[str, str]) -> str:
+    """Return the variable without which this Python starts and imports what the child needs.
+
+    The result is empty if it starts with all of them, or without none of them.
+    """
+    names = ["", *sorted(name for name in environment if name.startswith(_OF_LOADERS))]
+    for name in names:
+        variables = {key: text for key, text in environment.items() if key != name}
+        command = [sys.executable, "-c", f"import {_NEEDED}, os; os._exit({_STARTED})"]
+        with contextlib.suppress(OSError, subprocess.TimeoutExpired):
+            done = subprocess.run(  # noqa: S603  # our own interpreter
+                command, env=variables, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL, timeout=_TO_START, check=False,
+            )  # fmt: skip
+            if done.returncode == _STARTED:
+                return name
+    return ""
+
+
+_OF_LOADERS: Final = ("LD_", "PYTHON", "GLIBC_", "MALLOC_")
+"""Beginnings of the variables that change how a program or an interpreter starts."""
+_NEEDED: Final = "pyaclnn.health.child.session"
+_STARTED: Final = 41
+_TO_START: Final = 10.0
 
 
 def _end(code: int) -> tuple[str, str]:

@@ -159,7 +159,7 @@ class GroupRun:
         left = [check for check in pending if check.result_id(self._device) not in done]
         if left and not self._state.stop.is_set():
             check = find(outcome.running) if outcome.running else left[0]
-            finding = cut_short(check, outcome, self._context.installation)
+            finding = cut_short(check, outcome, self._context)
             self._record(check, finding, outcome.seconds)
 
 

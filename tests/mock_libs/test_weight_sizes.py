@@ -89,3 +89,49 @@ expect(161001, ('aclnnTransQuantParam', one, 1, N, 0, N, count))
 """
     done = programs.python(HEAD + code)
     assert done.returncode == 0, done.stderr
+
+
+ND, NCHW, NHWC, NC1HWC0, FRACTAL_Z, NZ, NCDHW, NDC1HWC0, FRACTAL_Z_3D = (
+    2,
+    0,
+    1,
+    3,
+    4,
+    29,
+    30,
+    32,
+    33,
+)
+# The format, dimensions and type of a tensor, the format wanted and its type; the dimensions then.
+FORMATS = [
+    (ND, (17, 33), F16, NZ, -1, [3, 2, 16, 16]),
+    (ND, (2, 17, 33), INT8, NZ, -1, [2, 2, 2, 16, 32]),
+    (ND, (17, 33), F32, NZ, -1, [5, 2, 16, 8]),
+    (ND, (17, 33), F32, NZ, F16, [3, 2, 16, 16]),
+    (NZ, (17, 33), F16, ND, -1, [17, 33]),
+    (NCHW, (2, 17, 5, 6), F16, NC1HWC0, -1, [2, 2, 5, 6, 16]),
+    (NHWC, (2, 5, 6, 17), F16, NC1HWC0, -1, [2, 2, 5, 6, 16]),
+    (NCHW, (20, 17, 3, 2), F16, FRACTAL_Z, -1, [2 * 3 * 2, 2, 16, 16]),
+    (NCDHW, (2, 17, 4, 5, 6), F16, NDC1HWC0, -1, [2, 4, 2, 5, 6, 16]),
+    (NCDHW, (20, 17, 4, 3, 2), F16, FRACTAL_Z_3D, -1, [4 * 2 * 3 * 2, 2, 16, 16]),
+    (NCHW, (2, 17, 5, 6), F16, NZ, -1, -361001),
+    (ND, (17,), F16, NZ, -1, -161002),
+    (NCHW, (2, 17, 5), F16, NC1HWC0, -1, -161002),
+]
+
+
+def test_a_tensor_in_another_format_has_its_blocks(programs: Programs) -> None:
+    code = f"""
+dims, count, found = pointer('int64_t *'), pointer('uint64_t'), pointer('int')
+name = 'aclnnNpuFormatCastCalculateSizeAndFormat'
+for format, shape, dtype, wanted, other, answer in {FORMATS!r}:
+    given = ffi.new('int64_t[]', shape)
+    x = raw.aclCreateTensor(given, len(shape), dtype, N, 0, format, given, len(shape), N)
+    status = raw_call(name, x, wanted, other, dims, count, found)
+    told = -status if status else list(dims[0][0:count[0]])
+    assert told == answer, (format, shape, wanted, told)
+    assert status or found[0] == wanted
+expect(161001, (name, N, {NZ}, -1, dims, count, found))
+"""
+    done = programs.python(HEAD + code, PYACLNN_MOCK_CANN="9.1")
+    assert done.returncode == 0, done.stderr

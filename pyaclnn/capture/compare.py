@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from pyaclnn.capture.contents import AFTER, ContentsOf
 from pyaclnn.capture.functions import recorded
 from pyaclnn.capture.trace import Call, read_trace
-from pyaclnn.capture.verdict import Divergence, Outcome
+from pyaclnn.capture.verdict import Outcome
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -35,7 +35,10 @@ def compare(one: Path, other: Path, *, exact: bool = False) -> Outcome:
             pairs = itertools.zip_longest(_calls(one, thread), _calls(other, thread))
             for call, twin in pairs:
                 if call is None or twin is None or call.name != twin.name:
-                    outcome.divergences.append(_parted(call, twin))
+                    names = [each.name if each else "no more calls" for each in (call, twin)]
+                    present = call or twin
+                    if present is not None:
+                        outcome.note(present, "calls", names[0], names[1])
                     break
                 outcome.calls += 1
                 _compare_answers(outcome, call, twin)
@@ -56,12 +59,6 @@ def _calls(path: Path, thread: int | None = None) -> Iterator[Call]:
             known = recorded(record.name)
             if known is not None and "run" in known.role and "loose" not in known.role:
                 yield record
-
-
-def _parted(call: Call | None, twin: Call | None) -> Divergence:
-    numbers = [each.number for each in (call, twin) if each is not None]
-    names = [each.name if each is not None else "no more calls" for each in (call, twin)]
-    return Divergence(numbers[0], names[0], "calls", "", None, names[0], names[1], "")
 
 
 def _compare_answers(outcome: Outcome, call: Call, twin: Call) -> None:

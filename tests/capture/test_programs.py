@@ -12,6 +12,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -191,6 +192,7 @@ for name in sys.argv[1:]:
     with pyaclnn.capture(name, contents="full"):
         pyaclnn.ops.rms_norm(x, weight)
     pyaclnn.ops.rms_norm(x + 1, weight)
+    pyaclnn.aclnn.cat([x, x], 0, out=pyaclnn.Empty((4, 8), x.dtype))  # a list ends its tensors
 """
 
 
@@ -221,6 +223,8 @@ def test_each_part_that_a_program_captures_replays_by_itself(tmp_path: Path) -> 
     environment = {**os.environ, "PYACLNN_BACKEND": "mock"}
     subprocess.run([sys.executable, "-c", PARTS, *traces], env=environment, check=True)
     for trace in traces:
+        made = Counter(call.name for call in calls(trace))
+        assert made["aclCreateTensor"] == made["aclDestroyTensor"] > 0
         done = pyaclnn("replay", trace)
         assert "2 results compared" in done.stdout
         assert "no divergence" in done.stdout

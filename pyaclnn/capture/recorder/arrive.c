@@ -167,7 +167,9 @@ static void keep(const struct capture_function *function, const union mock_word 
         if (function->result != 'p' && function->parameters[0].letter == 'o') {
             memcpy(&handle, words[0].pointer, sizeof handle);
         }
-        capture_keep(handle, &place, &made);
+        const struct capture_parameter *first = &function->parameters[0];
+        const bool list = first->letter == 'l' && first->written;
+        capture_keep(handle, &place, &made, words[0].pointer, list ? words[1].bits : 0);
     } else {
         place.record.length = 0;
         capture_put(&place.record, made.record.data, made.record.length);

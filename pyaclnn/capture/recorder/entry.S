@@ -80,14 +80,9 @@ late:
     movq %r8, 32(%rsp)
     movq %r9, 40(%rsp)
     movq %rax, 48(%rsp)
-    movups %xmm0, 64(%rsp)
-    movups %xmm1, 80(%rsp)
-    movups %xmm2, 96(%rsp)
-    movups %xmm3, 112(%rsp)
-    movups %xmm4, 128(%rsp)
-    movups %xmm5, 144(%rsp)
-    movups %xmm6, 160(%rsp)
-    movups %xmm7, 176(%rsp)
+    .irp n, 0, 1, 2, 3, 4, 5, 6, 7
+    movups %xmm\n, 64 + 16 * \n(%rsp)
+    .endr
     movq %r10, %rdi
     call capture_front@PLT
     movq 0(%rsp), %rdi
@@ -97,14 +92,9 @@ late:
     movq 32(%rsp), %r8
     movq 40(%rsp), %r9
     movq 48(%rsp), %rax
-    movups 64(%rsp), %xmm0
-    movups 80(%rsp), %xmm1
-    movups 96(%rsp), %xmm2
-    movups 112(%rsp), %xmm3
-    movups 128(%rsp), %xmm4
-    movups 144(%rsp), %xmm5
-    movups 160(%rsp), %xmm6
-    movups 176(%rsp), %xmm7
+    .irp n, 0, 1, 2, 3, 4, 5, 6, 7
+    movups 64 + 16 * \n(%rsp), %xmm\n
+    .endr
     leave
     .cfi_def_cfa %rsp, 8
     ret

@@ -15,8 +15,8 @@ static uint64_t made;
 struct living {
     uint64_t order;
     uint32_t place_number, number;
-    size_t place_length, length;
-    uint8_t records[]; /* what chose the place, and what made it there */
+    size_t place_length, length, count;
+    uint8_t records[]; /* what chose the place, and what made it there; of a list, its elements */
 };
 
 static int by_order(const void *one, const void *other)
@@ -51,10 +51,11 @@ void capture_put_living(void (*put)(uint32_t number, const uint8_t *data, size_t
     pthread_mutex_unlock(&lock);
 }
 
-void capture_keep(uint64_t key, const struct capture_call *place, const struct capture_call *by)
+void capture_keep(uint64_t key, const struct capture_call *place, const struct capture_call *by,
+                  const void *elements, size_t count)
 {
     const size_t before = place->record.length, length = by->record.length;
-    struct living *kept = malloc(sizeof *kept + before + length);
+    struct living *kept = malloc(sizeof *kept + before + length + count * sizeof key);
     if (kept == NULL) {
         return;
     }
@@ -62,11 +63,14 @@ void capture_keep(uint64_t key, const struct capture_call *place, const struct c
     if (capture_function(by->number)->finds && capture_map_find(&objects, key) != NULL) {
         free(kept);
     } else {
-        *kept = (struct living){made++, place->number, by->number, before, length};
+        *kept = (struct living){made++, place->number, by->number, before, length, count};
         if (before != 0) {
             memcpy(kept->records, place->record.data, before);
         }
         memcpy(kept->records + before, by->record.data, length);
+        if (count != 0) {
+            memcpy(kept->records + before + length, elements, count * sizeof key);
+        }
         capture_map_put(&objects, key, kept);
     }
     pthread_mutex_unlock(&lock);
@@ -74,7 +78,14 @@ void capture_keep(uint64_t key, const struct capture_call *place, const struct c
 
 void capture_forget(uint64_t key)
 {
+    uint64_t element;
     pthread_mutex_lock(&lock);
+    const struct living *one = capture_map_find(&objects, key);
+    for (size_t i = 0; one != NULL && i < one->count; i++) { /* they end with their list */
+        memcpy(&element, one->records + one->place_length + one->length + i * sizeof element,
+               sizeof element);
+        capture_map_put(&objects, element, NULL);
+    }
     capture_map_put(&objects, key, NULL);
     pthread_mutex_unlock(&lock);
 }

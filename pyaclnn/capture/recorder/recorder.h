@@ -121,8 +121,10 @@ void capture_write_call(struct capture_call *call, struct capture_call *place, b
 bool capture_keeping(void);
 
 /* living.c */
-/* Keep the call that made something, and the one that chose its place before it. */
-void capture_keep(uint64_t key, const struct capture_call *place, const struct capture_call *by);
+/* Keep the call that made something, and the one that chose its place before it; of a list, also the
+ * handles of its elements. */
+void capture_keep(uint64_t key, const struct capture_call *place, const struct capture_call *by,
+                  const void *elements, size_t count);
 void capture_forget(uint64_t key);
 /* Write the calls that made what is alive, in their order. */
 void capture_put_living(void (*put)(uint32_t number, const uint8_t *data, size_t length));

@@ -145,8 +145,8 @@ def public() -> Iterator[tuple[str, Callable[..., Any]]]:
             yield name, value
 
 
-NOT_TRIED = {"close", "__exit__", "__del__", "__class__", "__init__"}
-"""Methods that end the thing; classes are tried as functions."""
+NOT_TRIED = {"close", "__exit__", "__del__", "__class__", "__init__", "__delattr__"}
+"""Methods that end the thing, and one of Python 3.10's own; classes are tried as functions."""
 MODULES = {"accuracy", "mock", "tiling", "ascendc", "array_api"}
 
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 import ast
 import functools
 import re
+import sys
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "pyaclnn"
+STANDARD = sys.stdlib_module_names | {"tomllib"}
+"""Modules of the standard library; that one since Python 3.11."""
 
 
 def module_of(path: Path) -> str:

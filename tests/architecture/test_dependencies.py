@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from nox.project import load_toml
 
-from .import_graph import MODULES, ROOT, imports_of, room_of, tree_of
+from .import_graph import MODULES, ROOT, STANDARD, imports_of, room_of, tree_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -46,9 +46,7 @@ def imported(tree: ast.AST) -> Iterator[str]:
 def test_what_a_module_imports_is_a_dependency() -> None:
     homes, missing = packages_distributions(), {}
     for module, path in MODULES.items():
-        names = (
-            set(imported(tree_of(path))) - sys.stdlib_module_names - {"pyaclnn", "_cffi_backend"}
-        )
+        names = set(imported(tree_of(path))) - STANDARD - {"pyaclnn", "_cffi_backend"}
         needed = {homes.get(name, [name])[0].lower().replace("_", "-") for name in names}
         missing[module] = needed - declared() - HOSTS.get(room_of(module), set())
     assert {module: names for module, names in missing.items() if names} == {}

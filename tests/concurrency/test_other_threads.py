@@ -66,11 +66,11 @@ try:
     import pyaclnn
     pyaclnn.select_backend("mock").name
     import numpy as np
-    pyaclnn.rms_norm(np.ones((2, 8), np.float32), np.ones(8, np.float32))
+    y = pyaclnn.rms_norm(np.ones((2, 8), np.float32), np.ones(8, np.float32)).y
 except (ImportError, SystemError, RuntimeError) as error:
     print("refused")
 else:
-    print("taken")
+    print("served" if abs(y - 1).max() < 1e-5 else "wrong")
 '''
 for _ in range(3):
     assert _testcapi.run_in_subinterp(other) == 0
@@ -103,6 +103,8 @@ def test_a_host_function_of_greenlets_is_refused(
     stream.synchronize()
 
 
-def test_a_second_interpreter_is_refused_and_the_first_goes_on() -> None:
+def test_a_second_interpreter_is_refused_or_served_and_the_first_goes_on() -> None:
     pytest.importorskip("_testcapi")
-    assert outcome(INTERPRETERS) == [*["refused"] * 3, "done"]
+    # Python 3.10 loads NumPy and cffi in several interpreters.
+    answer = "served" if sys.version_info < (3, 11) else "refused"
+    assert outcome(INTERPRETERS) == [*[answer] * 3, "done"]

@@ -145,7 +145,7 @@ def torch(session: nox.Session) -> None:
 def clients(session: nox.Session) -> None:
     """Programs of others on the simulated NPU, which are installed as they are."""
     session.install(".[test]", *(package for group in CLIENTS for package in GROUPS[group]))
-    session.install("--no-deps", *GROUPS["fbgemm-ascend"])
+    session.install("--no-deps", *GROUPS["fbgemm-ascend"], *GROUPS["mx-driving"])
     chosen = ("-m", "clients and not networks", "tests/clients")
     session.run("pytest", "-n0", *chosen, *session.posargs)
 

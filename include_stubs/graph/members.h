@@ -18,11 +18,4 @@ ACL_FUNC_VISIBILITY void
 _ZN2ge23OperatorCreatorRegisterC1EPKcRKSt8functionIFNS_8OperatorERKNS_12AscendStringEEE(
     void *self, const char *type, const void *creator);
 
-/* Called by such a creator, which a compiler of graphs calls. */
-ACL_FUNC_VISIBILITY void _ZN2ge12AscendStringC1EPKc(void *self, const char *text);
-ACL_FUNC_VISIBILITY void _ZN2ge8OperatorC2EPKcS2_(void *self, const char *name, const char *type);
-ACL_FUNC_VISIBILITY void _ZN2ge8OperatorC2ERKNS_12AscendStringES3_(void *self, const void *name,
-    const void *type);
-ACL_FUNC_VISIBILITY void _ZN2ge5GraphC1EPKc(void *self, const char *name);
-
 ACL_STUBS_C_END

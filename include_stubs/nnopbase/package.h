@@ -45,6 +45,8 @@ ACL_FUNC_VISIBILITY aclnnStatus NnopbaseAddAttrWithDtype(void *executor, void *a
     size_t attrLen, size_t index, NnopbaseAttrDtype dtype);
 ACL_FUNC_VISIBILITY aclnnStatus NnopbaseAddIntArrayAttr(void *executor, const aclIntArray *array,
     size_t index);
+ACL_FUNC_VISIBILITY aclnnStatus NnopbaseAddFloatArrayAttr(void *executor,
+    const aclFloatArray *array, size_t index);
 /* Names an input or an output. */
 ACL_FUNC_VISIBILITY aclnnStatus NnopbaseAddParamName(void *executor, uint32_t index,
     const char *name, bool isInput);

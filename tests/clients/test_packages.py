@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Operator packages that others have built for CANN, as they are."""
+"""Operator packages and bindings that others have built for CANN, as they are."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import subprocess
 import sys
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -16,43 +17,47 @@ from pyaclnn.mock import libdir
 from .conftest import HERE, PATIENCE, settings
 
 
-def test_those_of_fbgemm_load_and_run_on_a_kernel_that_is_given() -> None:
-    found = find_spec("fbgemm_ascend")
+def folder_of(module: str, package: str) -> Path:
+    """The folder of an installed module, which is not imported."""
+    found = find_spec(module)
     if found is None or found.origin is None:
-        pytest.skip("fbgemm-ascend is not installed")
-    packages = Path(found.origin).parent / "opp" / "A5" / "vendors"
-    program = HERE / "fbgemm_packages.py"
+        pytest.skip(f"{package} is not installed")
+    return Path(found.origin).parent
+
+
+def answer(program: str, *words: object, **variables: str) -> Any:
+    """What a program of this folder prints, on the simulated NPU."""
+    file = str(HERE / program)
     done = subprocess.run(
-        [sys.executable, str(program), str(packages)],
-        env=settings(
-            PYACLNN_BACKEND="mock",
-            PYACLNN_MOCK_SOC="Ascend950PR_9579",
-            PYACLNN_MOCK_CANN="9.1",
-            PYACLNN_MOCK_OPERATORS=str(program),
-        ),
+        [sys.executable, file, *map(str, words)],
+        env=settings(PYACLNN_BACKEND="mock", PYACLNN_MOCK_OPERATORS=file, **variables),
         capture_output=True,
         text=True,
         timeout=PATIENCE,
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    count, dense = json.loads(done.stdout)
+    return json.loads(done.stdout)
+
+
+def test_those_of_fbgemm_load_and_run_on_a_kernel_that_is_given() -> None:
+    packages = folder_of("fbgemm_ascend", "fbgemm-ascend") / "opp" / "A5" / "vendors"
+    chip = {"PYACLNN_MOCK_SOC": "Ascend950PR_9579", "PYACLNN_MOCK_CANN": "9.1"}
+    count, dense = answer("fbgemm_packages.py", packages, **chip)
     assert count > 10
     assert dense == [[[0, 1], [2, 3], [-1, -1]], [[4, 5], [6, 7], [8, 9]]]
 
 
+def test_that_of_mx_driving_loads_and_runs_on_a_kernel_that_is_given() -> None:
+    package = folder_of("mx_driving", "mx-driving") / "packages" / "vendors" / "customize"
+    libraries = str(libdir().parent / "9.1")
+    chip = {"PYACLNN_MOCK_CANN": "9.1", "LD_LIBRARY_PATH": libraries}
+    count, cells = answer("mx_driving_package.py", package, **chip)
+    assert count > 90
+    assert cells == [[2, 2, 1], [8, 5, 2]]
+
+
 def test_pyhccl_adds_up_over_two_devices() -> None:
-    if find_spec("pyhccl") is None:
-        pytest.skip("pyhccl is not installed")
-    done = subprocess.run(
-        [sys.executable, str(HERE / "pyhccl_sum.py")],
-        env=settings(
-            PYACLNN_BACKEND="mock", PYACLNN_MOCK_DEVICES="2", LD_LIBRARY_PATH=str(libdir())
-        ),
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    assert json.loads(done.stdout) == [[2, [11, 22, 33]]] * 2
+    folder_of("pyhccl", "pyhccl")
+    found = answer("pyhccl_sum.py", PYACLNN_MOCK_DEVICES="2", LD_LIBRARY_PATH=str(libdir()))
+    assert found == [[2, [11, 22, 33]]] * 2

@@ -157,6 +157,11 @@ aclnnStatus NnopbaseAddIntArrayAttr(void *executor, const aclIntArray *array, si
     return add_object(executor, MOCK_ATTRIBUTE, 'I', array, index);
 }
 
+aclnnStatus NnopbaseAddFloatArrayAttr(void *executor, const aclFloatArray *array, size_t index)
+{
+    return add_object(executor, MOCK_ATTRIBUTE, 'F', array, index);
+}
+
 /* Read a value of so many bytes; false: its type has another size. */
 static bool read_value(struct mock_part *part, const void *value, size_t length,
                        NnopbaseAttrDtype type)

@@ -114,14 +114,16 @@ def _operator(name: str, make: Any, tensors: str, saved: str, options: str) -> A
 
     # Without the preparations for transforms, which take longer than the norm.
     recorded = super(torch.autograd.Function, Function).apply
+    # How many transforms are active, as the compiler knows it; without the name, there may be one.
+    depth = getattr(torch._C._functorch, "get_dynamic_layer_stack_depth", lambda: 1)  # noqa: SLF001
 
     def apply(*arguments: Any) -> Any:
-        if compiling() or not _is_plain(arguments):
+        is_compiling, given = compiling(), arguments[:count]
+        if depth() if is_compiling else not _is_plain(arguments):
             return Function.apply(*arguments)
-        given = arguments[:count]
         if torch.is_grad_enabled() and any(t is not None and t.requires_grad for t in given):
-            return recorded(*arguments)
-        return compute(*arguments)
+            return (Function.apply if is_compiling else recorded)(*arguments)
+        return (forward if is_compiling else compute)(*arguments)
 
     return apply
 

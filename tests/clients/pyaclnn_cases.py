@@ -177,7 +177,10 @@ def norms_of_pyaclnn_compiled(device: str) -> Results:
 
     compiled = torch.compile(network, fullgraph=True, backend="aot_eager")
     run = network if device == "cpu" else compiled
-    return _backward(run, device, _random(ROWS, WIDTH), _random(WIDTH, seed=1))
+    given = _random(ROWS, WIDTH), _random(WIDTH, seed=1)
+    with torch.no_grad():
+        inferred = run(*(each.to(device) for each in given))
+    return {**_backward(run, device, *given), "without gradients": inferred}
 
 
 def norms_of_pyaclnn_under_transforms(device: str) -> Results:

@@ -81,7 +81,7 @@ def try_kernel(call: KernelCall, values: dict[str, Value]) -> None:
     long = [] if kernel.trial else _long_lengths(call, values)
     if not long:
         for result in call.results(values, zeros, kernel.trial):
-            require_fit(result, result.array.shape, shrinks=kernel.shrinks)
+            require_fit(result, shrinks=kernel.shrinks)
         return
     base = _replacements(call, values, long)
     if _largest(values, base) > _MANY:
@@ -209,8 +209,7 @@ def _shortened(tensor: Tensor, short: Mapping[int, int]) -> Tensor:
 
 
 def _fits(call: KernelCall, probe: _Probe) -> bool:
-    shrinks = call.kernel.shrinks
-    return not any(r.misfit(r.array.shape, shrinks=shrinks) for r in probe.results)
+    return not any(r.misfit(r.array.shape, shrinks=call.kernel.shrinks) for r in probe.results)
 
 
 def _real_text(first: _Probe, last: _Probe) -> str:
@@ -255,13 +254,12 @@ def _misfit(
         if probe.error or [*map(len, probe.shapes)] != [*map(len, first.shapes)]:
             return None
         steps.append(probe.shapes)
-    places = enumerate(zip(first.results, first.shapes, strict=True))
     slopes = [
         [
             [longer - length for longer, length in zip(step[place], shape, strict=True)]
             for step in steps
         ]
-        for place, (_, shape) in places
+        for place, shape in enumerate(first.shapes)
     ]
 
     def shapes_at(lengths: Mapping[int, int]) -> list[tuple[int, ...]]:
@@ -274,16 +272,13 @@ def _misfit(
     if short is None or _probe(call, values, short).shapes != shapes_at(short):
         return None
     real = shapes_at({n: n for n in first.lengths})
-    for result, target, shape in zip(first.results, _targets(call, values), real, strict=True):
+    written = (item for name in call.signature.written for item in items_of(values[name]))
+    targets = [item for item in written if isinstance(item, Tensor)]
+    for result, target, shape in zip(first.results, targets, real, strict=True):
         wrong = result._replace(tensor=target).misfit(shape, shrinks=call.kernel.shrinks)
         if wrong is not None:
             return MisfitError(wrong)
     return None
-
-
-def _targets(call: KernelCall, values: dict[str, Value]) -> list[Tensor]:
-    written = (item for name in call.signature.written for item in items_of(values[name]))
-    return [item for item in written if isinstance(item, Tensor)]
 
 
 def _at(
@@ -296,17 +291,15 @@ def _at(
     )
 
 
-def require_fit(result: Result, shape: tuple[int, ...], *, shrinks: bool) -> None:
-    """Require a shape to be that of the tensor of a result.
+def require_fit(result: Result, *, shrinks: bool) -> None:
+    """Require the shape of a result to be that of its tensor.
 
     Args:
         result: The result.
-        shape: Its shape.
         shrinks: Whether it may be shorter than the tensor.
 
     Raises:
         MisfitError: It is another one.
     """
-    wrong = result.misfit(shape, shrinks=shrinks)
-    if wrong is not None:
+    if wrong := result.misfit(result.array.shape, shrinks=shrinks):
         raise MisfitError(wrong)

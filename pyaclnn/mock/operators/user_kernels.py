@@ -154,9 +154,8 @@ def _bound(call: KernelCall, given: Given, memory: DeviceMemory, note: str) -> W
 
     def run() -> Shapes:
         try:
-            written = results()
-            for result in written:
-                require_fit(result, result.array.shape, shrinks=kernel.shrinks)
+            for result in (written := results()):
+                require_fit(result, shrinks=kernel.shrinks)
         except (ValueError, TypeError, IndexError) as error:
             raise failure(error) from error
         for result in written:

@@ -148,8 +148,8 @@ MACHINE = [
     Case(
         "the library of another driver in front",
         b.another_driver_in_front,
-        "DRV-003",
-        "opt/driver/lib64/driver/libascend_hal.so, which is not that of the installed driver",
+        "ENV-003",
+        "libascend_hal.so from /opt/driver/lib64/driver, not /usr/local/Ascend/driver",
         WARN,
         code=0,
     ),

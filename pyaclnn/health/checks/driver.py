@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from pyaclnn.facts.machine import drivers
-from pyaclnn.health.checks.dependencies import search_path
 from pyaclnn.health.checks.finding import Finding, at_path, found, more, ok, skip, value
 from pyaclnn.health.checks.installation import order_of
 
@@ -191,7 +190,6 @@ def _mounts(context: CheckContext) -> Finding:
     )
 
 
-_LIBRARY: Final = "libascend_hal.so"
 MODULES: Final = re.compile(r"^(?:drv_|ascend_|davinci_|asdrv_)", re.MULTILINE)
 """Names of the driver's modules, at the beginnings of lines."""
 
@@ -254,25 +252,11 @@ def _fits(context: CheckContext) -> Finding:
     required, has = _interface(context), context.setting(path, "ascendhal_version")
     if required and has and order_of(has) < order_of(required):
         return found("DRV-003.interface", *evidence, has=has, required=required)
-    other = _other_library(context)
-    if other is not None:
-        seen = (*evidence, context.seen(other, "comes first on LD_LIBRARY_PATH"))
-        return found("DRV-003.other_library", *seen, path=context.machine.shown(other))
     known = _drivers_for(version)
     if known is not None and order_of(driver) < order_of(known.oldest):
         seen = (*evidence, value("documented drivers", known.documented))
         return found("DRV-003.old", *seen, driver=driver, version=version, needed=known.oldest)
     return ok(f"driver {driver} is new enough for CANN {version}", *evidence)
-
-
-def _other_library(context: CheckContext) -> Path | None:
-    """Return the driver's library that programs load, if it is not that of the driver here."""
-    paths = (folder / _LIBRARY for folder in search_path(context.machine))
-    first = next((p for p in paths if p.exists() and p.parent.name not in {"devlib", "stub"}), None)
-    if first is None or not list(driver_root(context.machine).rglob(_LIBRARY)):
-        return None
-    own = first.resolve().is_relative_to(driver_root(context.machine).resolve())
-    return None if own else first
 
 
 def _drivers_for(version: str) -> Drivers | None:

@@ -92,20 +92,26 @@ def _paths(context: CheckContext) -> Finding:
 
 
 def _in_front(context: CheckContext) -> Finding | None:
-    """Return the finding about a library that programs load in place of one of this CANN."""
-    machine, own = context.machine, context.installation.libraries.directory
-    names = {path.name for path in own.glob("lib*.so*")}
-    driver = driver_root(machine).resolve()
-    for folder in search_path(machine):
-        if folder.resolve() == own.resolve():
-            break
-        if folder.name in {"devlib", "stub"} or folder.resolve().is_relative_to(driver):
-            continue
-        for path in sorted(folder.glob("lib*.so*")):
-            if path.name in names and path.resolve() != (own / path.name).resolve():
-                seen = context.seen(path, f"in front of {machine.shown(own / path.name)}")
-                place = machine.shown(folder)
-                return found("ENV-003.in_front", seen, library=path.name, folder=place)
+    """Return the finding about a library that programs load in place of CANN's or the driver's."""
+    machine, driver = context.machine, driver_root(context.machine) / "lib64"
+    homes = (context.installation.libraries.directory, driver / "driver", driver / "common")
+    own: dict[str, list[Path]] = {}
+    for path in (path for home in homes for path in home.glob("lib*.so*")):
+        own.setdefault(path.name, []).append(path)
+    folders = (f for f in search_path(machine) if f.name not in {"devlib", "stub"})
+    for path in (path for folder in folders for path in sorted(folder.glob("lib*.so*"))):
+        places = own.pop(path.name, [])  # the loader takes the first of a name
+        if places and path.resolve() not in {place.resolve() for place in places}:
+            seen = context.seen(path, f"in front of {machine.shown(places[0])}")
+            status = Status.WARN if places[0].is_relative_to(driver) else None
+            return found(
+                "ENV-003.in_front",
+                seen,
+                status=status,
+                library=path.name,
+                folder=machine.shown(path.parent),
+                own=machine.shown(places[0]),
+            )
     return None
 
 

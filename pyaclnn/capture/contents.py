@@ -34,9 +34,8 @@ class ContentsOf:
                 if record.data is not None:
                     place = self._file.seek(0, 2)
                     self._file.write(record.data)
-                self._by_call.setdefault(record.call, []).append(
-                    (replace(record, data=None), place)
-                )
+                kept = (replace(record, data=None), place)
+                self._by_call.setdefault(record.call, []).append(kept)
 
     def __enter__(self) -> Self:
         """Return it; the temporary file is closed at the end."""
@@ -51,9 +50,7 @@ class ContentsOf:
         found = []
         for contents, place in self._by_call.get(call, ()):
             if contents.phase == phase:
-                data = None
-                if place >= 0:
-                    self._file.seek(place)
-                    data = self._file.read(contents.size)
+                self._file.seek(max(place, 0))
+                data = self._file.read(contents.size) if place >= 0 else None
                 found.append(replace(contents, data=data))
         return found

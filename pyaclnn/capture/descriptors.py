@@ -48,7 +48,8 @@ class Descriptors:
     def __init__(self) -> None:
         self.made: dict[int, Call] = {}
         """The handle of each tensor, scalar, array or list -> the call that made it."""
-        self._launches: dict[int, Launch] = {}
+        self.launches: dict[int, Launch] = {}
+        """The handle of each executor -> what it was made of."""
 
     def learn(self, call: Call) -> None:
         """Note what a call has made or destroyed; a failed one has not."""
@@ -57,14 +58,14 @@ class Descriptors:
         if call.name.startswith("aclCreate"):
             self.made[call.result if isinstance(call.result, int) else 0] = call
         elif call.name.endswith(_PHASE_1):
-            self._launches[call.handle("executor")] = self.launched(call)
+            self.launches[call.handle("executor")] = self.launched(call)
         elif call.name.startswith("aclDestroy"):
             handle = call.handle(next(iter(call.arguments)))
-            self._launches.pop(handle, None)
+            self.launches.pop(handle, None)
             for each in (handle, *self._elements(handle)):
                 self.made.pop(each, None)
-        while len(self._launches) > _MOST_LAUNCHES:
-            self._launches.pop(next(iter(self._launches)))
+        while len(self.launches) > _MOST_LAUNCHES:
+            self.launches.pop(next(iter(self.launches)))
 
     def _elements(self, handle: int) -> tuple[int, ...]:
         made = self.made.get(handle)
@@ -76,10 +77,6 @@ class Descriptors:
         tensor = None if made is None else _tensor_of(made)
         begin = 0 if made is None else made.handle("tensorData")
         return 0 if tensor is None else tensor.begin - begin + tensor.span
-
-    def launch(self, executor: int) -> Launch | None:
-        """Return what an executor was made of."""
-        return self._launches.get(executor)
 
     def launched(self, call: Call) -> Launch:
         """Return the tensors that a first phase is given."""

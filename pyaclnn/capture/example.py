@@ -77,7 +77,7 @@ def _example(path: Path, number: int, contents: ContentsOf) -> _Example:
             wanted = call.handle("executor")
         is_second = "executor" in call.arguments and call.letters["executor"] == "h"
         if is_second and (call.number == number or call.handle("executor") == wanted):
-            launch = descriptors.launch(call.handle("executor"))
+            launch = descriptors.launches.get(call.handle("executor"))
             if launch is not None and launch.name == call.name:
                 before, after = (
                     {(c.place, c.element): c.data for c in contents.take(call.number, phase)}

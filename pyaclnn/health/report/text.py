@@ -75,6 +75,8 @@ _NARROWEST: Final = 40
 _WIDEST: Final = 1000
 _MOST_BRIEF: Final = 2
 """Number of problems in a brief report."""
+_MOST_NAMES: Final = 600
+"""Characters of the names of machines behind a problem."""
 _MOST_MACHINES: Final = 40
 """Number of machines above which healthy ones are only counted, and of those in the table."""
 _MOST_BRIEF_MACHINES: Final = 10
@@ -257,7 +259,9 @@ _FUNCTIONS: Final = (
 
 def _places(group: Failures, fleet: Fleet) -> str:
     where = ", on the simulated NPU" if group.simulated else ""
-    return f"{len(group.hosts)} of {len(fleet.reports)} machines{where}: {listed(group.hosts)}"
+    names = listed(group.hosts)
+    names = names if len(names) <= _MOST_NAMES else f"{names[:_MOST_NAMES]}… (--html lists all)"
+    return f"{len(group.hosts)} of {len(fleet.reports)} machines{where}: {names}"
 
 
 def _table(fleet: Fleet, *, brief: bool = False, cut: bool = False) -> Iterator[RenderableType]:

@@ -152,11 +152,11 @@ def clients(session: nox.Session) -> None:
 
 @nox.session(python=USUAL)
 def networks(session: nox.Session) -> None:
-    """Networks of PyTorch, transformers, accelerate and peft, each release and kind of kernel."""
+    """Networks of PyTorch, transformers, accelerate and peft, in one process and in several."""
     groups = ("torch", "torch-npu", "transformers")
     session.install(".[test]", *(package for group in groups for package in GROUPS[group]))
-    file = "tests/clients/test_networks.py"
-    session.run("pytest", "-n0", "-m", "clients", file, *session.posargs)
+    files = ("tests/clients/test_networks.py", "tests/clients/test_distributed.py")
+    session.run("pytest", "-n0", "-m", "clients", *files, *session.posargs)
 
 
 @nox.session(python=USUAL)

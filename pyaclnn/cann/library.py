@@ -48,6 +48,7 @@ _PACKAGES: Final = {
 
 _BESIDE: Final = {
     "graph": ("acl_mdl", "acl_op_executor", "acl_op_compiler"),
+    "ge": ("graph",),
     "tasks": ("runtime", "profapi"),
     "collectives": ("hccl",),
 }

@@ -49,6 +49,7 @@ _PACKAGES: Final = {
 _BESIDE: Final = {
     "graph": ("acl_mdl", "acl_op_executor", "acl_op_compiler"),
     "ge": ("graph",),
+    "packages": ("nnopbase",),
     "tasks": ("runtime", "profapi"),
     "collectives": ("hccl",),
 }

@@ -18,7 +18,7 @@ from pathlib import Path
 import pytest
 
 from pyaclnn.capture.session import Settings, captured as environment_of_capture
-from pyaclnn.capture.trace import Call, Ended, read_trace, traces_of
+from pyaclnn.capture.trace import Call, Contents, Ended, Process, read_trace, traces_of
 from pyaclnn.mock import cflags, ldflags
 from tests.product.pages import PAGES, blocks
 
@@ -33,10 +33,10 @@ MODES = ("deferred", "eager", "shuffled:3")
 def build(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     folder = tmp_path_factory.mktemp("programs")
     made = {}
-    for name in ("sample", "ranks", "loop"):
+    for name in ("sample", "ranks", "loop", "forks"):
         made[name] = folder / name
         compiler = shlex.split(os.environ.get("CC", "cc"))
-        own = [str(SOURCES / f"{name}.c"), "-o", str(made[name])]
+        own = ["-pthread", str(SOURCES / f"{name}.c"), "-o", str(made[name])]
         subprocess.run([*compiler, "-O1", *own, *cflags(), *ldflags()], check=True)
     return made
 
@@ -239,8 +239,11 @@ def test_a_limited_trace_keeps_the_newest_part_and_what_it_needs(
     old = trace.with_name("run.trace.old")
     assert trace.stat().st_size + old.stat().st_size < 150_000
     assert calls(trace)[-1].name == "aclFinalize"
-    done = pyaclnn("replay", trace)
-    assert done.returncode == 0, done.stdout
+    for part in (old, trace):
+        of = {r.call for r in read_trace(part) if isinstance(r, Contents)}
+        assert of <= {call.number for call in calls(part)}
+        done = pyaclnn("replay", part)
+        assert done.returncode == 0, done.stdout
 
 
 @pytest.mark.exhaustive
@@ -259,6 +262,21 @@ def test_a_child_of_a_fork_has_a_file_of_its_own(build: dict[str, Path], tmp_pat
     parent, child = traces_of(trace)
     assert calls(parent)[-1].name == "aclFinalize"
     assert [call.name for call in calls(child)] == ["aclrtCreateStream"]
+
+
+@pytest.mark.exhaustive
+def test_children_of_a_program_with_threads_neither_hang_nor_take_its_file(
+    build: dict[str, Path], tmp_path: Path
+) -> None:
+    command = ("--limit", "16K", "--", build["forks"], "20")
+    trace, printed = captured(tmp_path / "run.trace", *command)
+    assert printed == "0 hung\n"
+    own, *children = traces_of(trace)
+    assert len(children) == 20
+    assert list(read_trace(own))[-1] == Ended(0)
+    for path in children:
+        (process,) = (r for r in read_trace(path) if isinstance(r, Process))
+        assert path.suffix == f".{process.number}"
 
 
 @pytest.mark.exhaustive

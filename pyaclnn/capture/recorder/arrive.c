@@ -210,6 +210,9 @@ static uint64_t record_call(uint32_t number, struct capture_function *function,
         keep(function, words, result);
     }
     capture_after(function, call, words, result);
+    if (capture_is_full()) { /* contents lie in the file of their call */
+        capture_rotate(capture_is_settled());
+    }
     errno = error;
     return result;
 }

@@ -21,7 +21,8 @@ struct pending {
     uint8_t *data;
 };
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+/* draining: a stream that a thread waits for is not destroyed before it has. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER, draining = PTHREAD_MUTEX_INITIALIZER;
 static struct pending *first, **last = &first;
 static size_t pending_count, pending_bytes;
 /* Memory of the host that a device writes without a wait; copies to other memory would change when
@@ -126,6 +127,11 @@ void capture_write_contents(uint64_t call, const struct capture_operand *of, enu
     capture_write(&record);
 }
 
+bool capture_is_settled(void)
+{
+    return pending_count == 0;
+}
+
 static bool exchange(int *mode)
 {
     return call_real("aclmdlRICaptureThreadExchangeMode", number_of(mode), 0, 0, 0, 0, 0) == 0;
@@ -205,8 +211,6 @@ static struct pending *take(bool all, uint64_t stream)
             one->next = NULL;
             *end = one;
             end = &one->next;
-            pending_count--;
-            pending_bytes -= one->size;
         } else {
             at = &one->next;
         }
@@ -228,6 +232,10 @@ static void finish(struct pending *copies, bool failed)
             capture_write_contents(one->call, &one->of, one->phase, one->data, bytes, one->full || failed);
         }
         copies = one->next;
+        pthread_mutex_lock(&lock);
+        pending_count--;
+        pending_bytes -= one->size;
+        pthread_mutex_unlock(&lock);
         forget(one);
     }
 }
@@ -259,8 +267,6 @@ static void drain(struct pending *copies)
 
 void capture_drain(void)
 {
-    /* A stream that another thread waits for here is not destroyed before it has. */
-    static pthread_mutex_t draining = PTHREAD_MUTEX_INITIALIZER;
     pthread_mutex_lock(&draining);
     drain(take(true, 0));
     pthread_mutex_unlock(&draining);
@@ -269,6 +275,17 @@ void capture_drain(void)
 void capture_arrived(uint64_t stream, bool failed)
 {
     finish(take(false, stream), failed);
+}
+
+/* A child of a fork has no streams that its copies could arrive on. */
+void capture_forget_copies(void)
+{
+    pthread_mutex_init(&lock, NULL);
+    pthread_mutex_init(&draining, NULL);
+    first = NULL;
+    last = &first;
+    pending_count = pending_bytes = room_used = room_users = 0;
+    room = NULL;
 }
 
 /* The program gives its device back, and with it all that it has of it. */
@@ -304,7 +321,7 @@ void capture_copy_operands(uint64_t call, const struct capture_operands *of, uin
             capture_copy_tensor(operand, call, stream, phase);
         }
     }
-    if (much && !waits) {
+    if ((much || capture_is_full()) && !waits) {
         capture_drain();
     }
 }

@@ -2,7 +2,6 @@
 /* The file of a process: blocks, each whole or not there. */
 #include <errno.h>
 #include <fcntl.h>
-#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,17 +18,25 @@ static const char PATH[] = "PYACLNN_CAPTURE", OPTIONS[] = "PYACLNN_CAPTURE_OPTIO
 
 struct capture_settings capture_settings;
 
+pthread_mutex_t capture_locks[CAPTURE_LOCKS] = {
+    PTHREAD_MUTEX_INITIALIZER,
+    PTHREAD_MUTEX_INITIALIZER,
+    PTHREAD_MUTEX_INITIALIZER,
+    PTHREAD_MUTEX_INITIALIZER,
+};
+static pthread_mutex_t *const lock = &capture_locks[CAPTURE_FILE];
+
 static struct {
-    pthread_mutex_t lock;
     char path[4096];
+    char own[4096 + 32]; /* the path with the number of the process, if it needs that */
     bool active, signals, by_program;
     int file;
-    uint64_t calls, written, flushed;
+    uint64_t calls, written, flushed; /* written: bytes behind what it begins with */
     pid_t process;
     struct capture_bytes block, packed;
     uint32_t records; /* in the block */
     uint32_t number; /* of the file */
-} trace = {.lock = PTHREAD_MUTEX_INITIALIZER, .file = -1};
+} trace = {.file = -1};
 
 static uint64_t now(void)
 {
@@ -103,17 +110,43 @@ static void put_block(bool compress)
     trace.flushed = now();
 }
 
+static int create(const char *path)
+{
+    return open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+}
+
+/* Begin the file anew, behind the old one; its path is never free for another process. */
+static void replace_file(void)
+{
+    char old[sizeof trace.own + 8], fresh[sizeof trace.own + 8];
+    snprintf(old, sizeof old, "%s.old", trace.own);
+    snprintf(fresh, sizeof fresh, "%s.new", trace.own);
+    close(trace.file);
+    unlink(fresh);
+    trace.file = create(fresh);
+    if (trace.file >= 0) {
+        unlink(old);
+        if (link(trace.own, old) != 0) { /* the file system has no links */
+            rename(trace.own, old);
+        }
+        rename(fresh, trace.own);
+    }
+}
+
 static bool next_file(void)
 {
-    char path[sizeof trace.path + 32];
-    snprintf(path, sizeof path, "%s", trace.path);
-    trace.file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-    if (trace.file < 0 && errno == EEXIST) { /* of another process of the program */
-        snprintf(path, sizeof path, "%s.%d", trace.path, (int)getpid());
-        trace.file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (trace.process == getpid()) {
+        replace_file();
+    } else {
+        snprintf(trace.own, sizeof trace.own, "%s", trace.path);
+        trace.file = create(trace.own);
+        if (trace.file < 0 && errno == EEXIST) { /* of another process of the program */
+            snprintf(trace.own, sizeof trace.own, "%s.%d", trace.path, (int)getpid());
+            trace.file = create(trace.own);
+        }
     }
     if (trace.file < 0) {
-        fprintf(stderr, "pyaclnn capture: cannot write %s: %s\n", path, strerror(errno));
+        fprintf(stderr, "pyaclnn capture: cannot write %s: %s\n", trace.own, strerror(errno));
         trace.active = false;
         return false;
     }
@@ -141,51 +174,61 @@ static void put_call(uint32_t number, const uint8_t *data, size_t length)
     capture_put(one_more(), data, length);
 }
 
-static void rotate(void)
+static void begin_file(void)
 {
-    char old[sizeof trace.path + 8];
-    snprintf(old, sizeof old, "%s.old", trace.path);
-    put_block(true);
-    close(trace.file);
-    rename(trace.path, old);
     if (next_file()) {
         capture_put_living(put_call);
+        put_block(true);
+        trace.written = 0;
     }
 }
 
-/* Write what is due: a block, and a new file. */
+bool capture_is_full(void)
+{
+    return capture_settings.limit != 0 && trace.written > capture_settings.limit / 2;
+}
+
+void capture_rotate(bool settled)
+{
+    pthread_mutex_lock(lock);
+    if (trace.active && trace.file >= 0 && capture_is_full() &&
+        (settled || trace.written > capture_settings.limit)) {
+        put_block(true);
+        begin_file();
+    }
+    pthread_mutex_unlock(lock);
+}
+
+/* Write the block, if it is due. */
 static void put_due(bool flush)
 {
     if (flush || trace.block.length >= BLOCK || now() - trace.flushed > PATIENCE) {
         put_block(true);
-    }
-    if (capture_settings.limit != 0 && trace.written > capture_settings.limit / 2) {
-        rotate();
     }
 }
 
 /* Whether the file is open, and, if it is new, has what is alive; the lock is held. */
 static bool is_open(void)
 {
-    if (trace.active && trace.file < 0 && next_file()) {
-        capture_put_living(put_call);
+    if (trace.active && trace.file < 0) {
+        begin_file();
     }
     return trace.active;
 }
 
 void capture_write(const struct capture_bytes *record)
 {
-    pthread_mutex_lock(&trace.lock);
+    pthread_mutex_lock(lock);
     if (is_open()) {
         capture_put(one_more(), record->data, record->length);
         put_due(false);
     }
-    pthread_mutex_unlock(&trace.lock);
+    pthread_mutex_unlock(lock);
 }
 
 void capture_write_call(struct capture_call *call, struct capture_call *place, bool flush)
 {
-    pthread_mutex_lock(&trace.lock);
+    pthread_mutex_lock(lock);
     if (is_open()) {
         if (place->record.length != 0 && place->file != trace.number) {
             put_call(place->number, place->record.data, place->record.length);
@@ -195,7 +238,7 @@ void capture_write_call(struct capture_call *call, struct capture_call *place, b
         call->file = trace.number;
         put_due(flush);
     }
-    pthread_mutex_unlock(&trace.lock);
+    pthread_mutex_unlock(lock);
 }
 
 bool capture_active(void)
@@ -240,7 +283,7 @@ static void put_ended(int signal, bool compress)
 /* End the file, with what is in memory. */
 void capture_close(void)
 {
-    pthread_mutex_lock(&trace.lock);
+    pthread_mutex_lock(lock);
     if (trace.file >= 0 && trace.process == getpid()) {
         put_unknown();
         put_ended(0, true);
@@ -248,13 +291,13 @@ void capture_close(void)
     }
     trace.file = -1;
     trace.active = false;
-    pthread_mutex_unlock(&trace.lock);
+    pthread_mutex_unlock(lock);
 }
 
 /* What is in memory goes to the file before the signal ends the process, as the lock permits. */
 static void on_signal(int number)
 {
-    if (pthread_mutex_trylock(&trace.lock) == 0 && trace.process == getpid()) {
+    if (pthread_mutex_trylock(lock) == 0 && trace.process == getpid()) {
         put_ended(number, false);
     }
     raise(number); /* the handler was reset */
@@ -280,7 +323,7 @@ static uint64_t option(const char *options, const char *name, uint64_t otherwise
 
 static int begin(const char *path, const char *options)
 {
-    pthread_mutex_lock(&trace.lock);
+    pthread_mutex_lock(lock);
     const bool possible = !trace.active && strlen(path) < sizeof trace.path;
     if (possible) {
         snprintf(trace.path, sizeof trace.path, "%s", path);
@@ -297,13 +340,14 @@ static int begin(const char *path, const char *options)
             snprintf(capture_settings.full, sizeof capture_settings.full, ",%.*s,", (int)length,
                      full + 5);
         }
+        trace.process = 0;
         trace.active = true;
         if (!trace.signals) {
             catch_signals();
             trace.signals = true;
         }
     }
-    pthread_mutex_unlock(&trace.lock);
+    pthread_mutex_unlock(lock);
     return possible ? 0 : 1;
 }
 
@@ -315,9 +359,24 @@ int capture_begin(const char *path, const char *options)
     return begin(path, options);
 }
 
+static void before_fork(void)
+{
+    for (int i = 0; i < CAPTURE_LOCKS; i++) {
+        pthread_mutex_lock(&capture_locks[i]);
+    }
+}
+
+static void after_fork(void)
+{
+    for (int i = CAPTURE_LOCKS; i-- > 0;) {
+        pthread_mutex_unlock(&capture_locks[i]);
+    }
+}
+
 static void in_child(void)
 {
-    pthread_mutex_init(&trace.lock, NULL);
+    after_fork();
+    capture_forget_copies();
     if (trace.file >= 0) {
         close(trace.file);
     }
@@ -328,7 +387,7 @@ static void in_child(void)
 __attribute__((constructor)) static void start(void)
 {
     const char *path = getenv(PATH), *options = getenv(OPTIONS);
-    pthread_atfork(NULL, NULL, in_child);
+    pthread_atfork(before_fork, after_fork, in_child);
     if (path != NULL && *path != '\0') {
         begin(path, options == NULL ? "" : options);
     }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Operators that are captured into graphs: their tensors are those of each run of the graph. */
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,7 +8,7 @@
 
 enum { WRONG_THREAD = 107038 };
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t *const lock = &capture_locks[CAPTURE_GRAPHS];
 static size_t open_graphs;
 static bool mixed; /* several were captured at a time: nobody knows whose an operator is */
 static struct capture_operands *drawn;
@@ -40,10 +39,10 @@ static void set_captured(uint64_t stream, bool is)
 
 void capture_graph_begin(uint64_t stream)
 {
-    pthread_mutex_lock(&lock);
+    pthread_mutex_lock(lock);
     mixed = captured.count != 0;
     set_captured(stream, true);
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(lock);
 }
 
 static bool is_same(const struct capture_tensor *a, const struct capture_tensor *b)
@@ -94,7 +93,7 @@ static bool replaces(const struct capture_operand *by, const struct capture_tens
 /* Add an operator; its tensors are numbered through the graph. */
 void capture_graph_draw(const struct capture_operands *of)
 {
-    pthread_mutex_lock(&lock);
+    pthread_mutex_lock(lock);
     const uint32_t count = drawn == NULL ? 0 : drawn->count, all = count + of->count;
     struct capture_operands *made = calloc(1, sizeof *made + all * sizeof made->list[0]);
     for (uint32_t i = 0; made != NULL && i < all; i++) {
@@ -118,12 +117,12 @@ void capture_graph_draw(const struct capture_operands *of)
         free(drawn);
         drawn = made;
     }
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(lock);
 }
 
 void capture_graph_end(uint64_t stream, int32_t status, uint64_t graph)
 {
-    pthread_mutex_lock(&lock);
+    pthread_mutex_lock(lock);
     if (status != WRONG_THREAD && capture_map_find(&captured, stream) != NULL) {
         set_captured(stream, false);
         if (captured.count == 0) {
@@ -136,20 +135,20 @@ void capture_graph_end(uint64_t stream, int32_t status, uint64_t graph)
             mixed = false;
         }
     }
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(lock);
 }
 
 const struct capture_operands *capture_graph_of(uint64_t graph)
 {
-    pthread_mutex_lock(&lock);
+    pthread_mutex_lock(lock);
     const struct capture_operands *found = capture_map_find(&graphs, graph);
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(lock);
     return found;
 }
 
 void capture_graph_destroy(uint64_t graph)
 {
-    pthread_mutex_lock(&lock);
+    pthread_mutex_lock(lock);
     capture_map_put(&graphs, graph, NULL);
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(lock);
 }

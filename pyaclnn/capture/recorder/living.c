@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the program has made and not ended: the calls that made it, for a file that begins later. */
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "map.h"
 #include "recorder.h"
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t *const lock = &capture_locks[CAPTURE_LIVING];
 static struct capture_map objects;
 static uint64_t made;
 
@@ -27,7 +26,7 @@ static int by_order(const void *one, const void *other)
 
 void capture_put_living(void (*put)(uint32_t number, const uint8_t *data, size_t length))
 {
-    pthread_mutex_lock(&lock);
+    pthread_mutex_lock(lock);
     const struct living **all = calloc(objects.count + 1, sizeof *all);
     size_t count = 0;
     for (size_t i = 0; all != NULL && i < objects.capacity; i++) {
@@ -48,7 +47,7 @@ void capture_put_living(void (*put)(uint32_t number, const uint8_t *data, size_t
         put(one->number, one->records + length, one->length);
     }
     free(all);
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(lock);
 }
 
 void capture_keep(uint64_t key, const struct capture_call *place, const struct capture_call *by,
@@ -59,7 +58,7 @@ void capture_keep(uint64_t key, const struct capture_call *place, const struct c
     if (kept == NULL) {
         return;
     }
-    pthread_mutex_lock(&lock);
+    pthread_mutex_lock(lock);
     if (capture_function(by->number)->finds && capture_map_find(&objects, key) != NULL) {
         free(kept);
     } else {
@@ -73,13 +72,13 @@ void capture_keep(uint64_t key, const struct capture_call *place, const struct c
         }
         capture_map_put(&objects, key, kept);
     }
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(lock);
 }
 
 void capture_forget(uint64_t key)
 {
     uint64_t element;
-    pthread_mutex_lock(&lock);
+    pthread_mutex_lock(lock);
     const struct living *one = capture_map_find(&objects, key);
     for (size_t i = 0; one != NULL && i < one->count; i++) { /* they end with their list */
         memcpy(&element, one->records + one->place_length + one->length + i * sizeof element,
@@ -87,5 +86,5 @@ void capture_forget(uint64_t key)
         capture_map_put(&objects, element, NULL);
     }
     capture_map_put(&objects, key, NULL);
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(lock);
 }

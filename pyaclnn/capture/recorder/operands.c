@@ -2,20 +2,19 @@
 /* Tensors, lists of them, and the tensors of an operator between its phases. */
 #include "operands.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "map.h"
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t *const lock = &capture_locks[CAPTURE_OPERANDS];
 static struct capture_map tensors, lists, executors;
 
 struct capture_operands *capture_operands_of(uint64_t executor)
 {
-    pthread_mutex_lock(&lock);
+    pthread_mutex_lock(lock);
     struct capture_operands *found = capture_map_find(&executors, executor);
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(lock);
     return found;
 }
 
@@ -41,9 +40,9 @@ void capture_create_tensor(const union mock_word *words, uint64_t handle)
     made->element_size = capture_type_size(made->type);
     made->offset = (int64_t)words[4].bits;
     made->data = (uint8_t *)(uintptr_t)words[8].bits;
-    pthread_mutex_lock(&lock);
+    pthread_mutex_lock(lock);
     capture_map_put(&tensors, handle, made);
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(lock);
 }
 
 const uint8_t *capture_begin_of(const struct capture_tensor *tensor)
@@ -86,21 +85,21 @@ static void add_tensor(struct capture_operands **to, uint64_t handle, const stru
 void capture_create_list(const union mock_word *words, uint64_t handle)
 {
     struct capture_operands *made = calloc(1, sizeof *made);
-    pthread_mutex_lock(&lock);
+    pthread_mutex_lock(lock);
     for (uint64_t i = 0; i < words[1].bits; i++) {
         uint64_t element;
         memcpy(&element, (const uint64_t *)words[0].pointer + i, sizeof element);
         add_tensor(&made, element, &(struct capture_operand){.element = (uint32_t)i});
     }
     capture_map_put(&lists, handle, made);
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(lock);
 }
 
 void capture_note_operands(const struct capture_function *function, const union mock_word *words)
 {
     struct capture_operands *made = calloc(1, sizeof *made);
     uint64_t executor;
-    pthread_mutex_lock(&lock);
+    pthread_mutex_lock(lock);
     for (size_t i = 0; made != NULL && i + 2 < function->count; i++) {
         const struct capture_parameter *parameter = &function->parameters[i];
         struct capture_operand as = {.function = function, .parameter = (uint32_t)i, .place = (uint32_t)i};
@@ -120,25 +119,25 @@ void capture_note_operands(const struct capture_function *function, const union 
         memcpy(&executor, words[function->count - 1].pointer, sizeof executor);
         capture_map_put(&executors, executor, made);
     }
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(lock);
 }
 
 /* aclSet...TensorAddr: executor, index, tensor, address. */
 void capture_set_address(const union mock_word *words)
 {
-    pthread_mutex_lock(&lock);
+    pthread_mutex_lock(lock);
     struct capture_operands *of = capture_map_find(&executors, words[0].bits);
     for (uint32_t i = 0; of != NULL && i < of->count; i++) {
         if (of->list[i].tensor.handle == words[2].bits) {
             of->list[i].tensor.data = (uint8_t *)(uintptr_t)words[3].bits;
         }
     }
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(lock);
 }
 
 void capture_destroy(uint64_t handle)
 {
-    pthread_mutex_lock(&lock);
+    pthread_mutex_lock(lock);
     const struct capture_operands *list = capture_map_find(&lists, handle);
     for (uint32_t i = 0; list != NULL && i < list->count; i++) {
         capture_map_put(&tensors, list->list[i].tensor.handle, NULL);
@@ -146,5 +145,5 @@ void capture_destroy(uint64_t handle)
     capture_map_put(&tensors, handle, NULL);
     capture_map_put(&lists, handle, NULL);
     capture_map_put(&executors, handle, NULL);
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(lock);
 }

@@ -2,6 +2,7 @@
 /* The recorder behind CANN's names: its functions, its file, and the contents of tensors. */
 #pragma once
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -75,6 +76,10 @@ struct capture_settings {
 };
 extern struct capture_settings capture_settings;
 
+/* A fork waits for these locks, in this order; under them nothing of CANN is called. */
+enum { CAPTURE_OPERANDS, CAPTURE_GRAPHS, CAPTURE_FILE, CAPTURE_LIVING, CAPTURE_LOCKS };
+extern pthread_mutex_t capture_locks[CAPTURE_LOCKS];
+
 #define CAPTURE_EXPORT __attribute__((visibility("default")))
 
 /* functions.c */
@@ -119,6 +124,9 @@ void capture_write(const struct capture_bytes *record);
 /* Write a call, behind the one that chose its place, unless the file has that. */
 void capture_write_call(struct capture_call *call, struct capture_call *place, bool flush);
 bool capture_keeping(void);
+bool capture_is_full(void); /* the file is due to be rotated */
+/* Begin the next file, if this one is full: settled, or far beyond it. */
+void capture_rotate(bool settled);
 
 /* living.c */
 /* Keep the call that made something, and the one that chose its place before it; of a list, also the
@@ -136,3 +144,5 @@ void capture_after(const struct capture_function *function, uint64_t call,
                    const union mock_word *words, uint64_t result);
 /* contents.c */
 CAPTURE_EXPORT void capture_end(void);
+void capture_forget_copies(void);
+bool capture_is_settled(void); /* no copy is on its way */

@@ -52,6 +52,10 @@ def test_single_operators_compute_what_the_cpu_does(ask: Ask, case: str) -> None
     check(ask(case, PYACLNN_MOCK_SOC="Ascend910B3", PYACLNN_MOCK_CANN="8.1"))
 
 
+def test_chips_that_store_images_in_blocks_compute_what_the_cpu_does(ask: Ask) -> None:
+    check(ask("a_network_in_blocks", PYACLNN_MOCK_SOC="Ascend310P3", PYACLNN_MOCK_CANN="8.1"))
+
+
 @pytest.mark.parametrize("chip", CHIPS)
 @pytest.mark.parametrize("case", CASES)
 def test_the_npu_computes_what_the_cpu_does(ask: Ask, case: str, chip: str) -> None:

@@ -55,7 +55,8 @@ static void set_strides(struct tensor *tensor)
     }
 }
 
-/* An aclTensor of a description, as its storage lies in memory, and a buffer; NULL: no memory. */
+/* An aclTensor of a description, as its storage lies in memory or before it was brought into
+ * blocks, and a buffer; NULL: no memory. */
 static void *make_tensor(const struct tensor_desc *desc, void *address)
 {
     struct tensor *tensor = calloc(1, sizeof *tensor);
@@ -64,12 +65,14 @@ static void *make_tensor(const struct tensor_desc *desc, void *address)
         free(tensor);
         return NULL;
     }
-    const struct dims *dims = desc->storage.count < 0 ? &desc->dims : &desc->storage;
+    const struct dims *stored = desc->storage.count < 0 ? &desc->dims : &desc->storage;
+    const struct dims *dims = is_blocked(desc) ? &desc->dims : stored;
     tensor->data_type = desc->data_type;
     tensor->format = desc->storage_format;
-    tensor->rank = tensor->storage_rank = (uint32_t)dims->count;
+    tensor->rank = (uint32_t)dims->count;
+    tensor->storage_rank = (uint32_t)stored->count;
     memcpy(tensor->dims, dims->values, sizeof dims->values);
-    memcpy(tensor->storage, dims->values, sizeof dims->values);
+    memcpy(tensor->storage, stored->values, sizeof stored->values);
     set_strides(tensor);
     tensor->address = address;
     return handle;
@@ -244,7 +247,8 @@ static aclError tell_shapes(const struct side *outputs, aclrtStream stream)
         const struct tensor *tensor = mock_handle_get(outputs->tensors[i], MOCK_TENSOR);
         struct tensor_desc *desc = mock_handle_get(outputs->descs[i], MOCK_TENSOR_DESC);
         struct dims *told[] = {desc == NULL ? NULL : &desc->dims, desc == NULL ? NULL : &desc->storage};
-        for (int each = 0; tensor != NULL && desc != NULL && each < 2; each++) {
+        const int count = desc != NULL && is_blocked(desc) ? 1 : 2;
+        for (int each = 0; tensor != NULL && desc != NULL && each < count; each++) {
             if (told[each]->count == (int)tensor->rank) {
                 memcpy(told[each]->values, tensor->dims, sizeof tensor->dims);
             }

@@ -5,9 +5,11 @@
 with ``aclnn`` is the kernel of that operator, called by C's parameter names; others are functions
 of `pyaclnn.reference.kernels.graph_functions` and `functions`, or ``np``. An expression is a
 function of the inputs in order, and of attributes by name, after ``*``; ``outputs`` are zeros in
-the types and shapes of the results. An attribute that an expression names and does not use must
-have the value that stands there, one of those of a set, or any where ``...`` stands: it changes no
-result. One that is not named is refused, unless it begins with ``_``, as hints to compilers do.
+the types and shapes of the results; ``unpacked`` tells that tensors lie in blocks, and are given
+without these, but for those that ``packed`` names, such as ``inputs[2]``. An attribute that an
+expression names and does not use must have the value that stands there, one of those of a set, or
+any where ``...`` stands: it changes no result. One that is not named is refused, unless it begins
+with ``_``, as hints to compilers do.
 """
 
 from __future__ import annotations
@@ -53,12 +55,14 @@ class GraphFunction(NamedTuple):
         compute: Returns a list of results, of inputs, attributes and empty outputs.
         taken: The names of the attributes that it takes.
         fixed: Of those that it does not use, the values that they must have.
+        packed: The names of the tensors that it takes in blocks.
     """
 
     shrinks: bool
     compute: Callable[[Sequence[Any], Mapping[str, Any], list[NDArray[Any]]], list[Any]]
     taken: frozenset[str]
     fixed: Mapping[str, Any]
+    packed: tuple[str, ...]
 
     def refusal(self, attributes: Mapping[str, Any]) -> str:
         """Return why attributes cannot be computed with; empty if they can.
@@ -106,8 +110,9 @@ def graph_function(name: str) -> GraphFunction | None:
         )
         return list(found) if isinstance(found, (tuple, list)) else [found]
 
-    fixed = {each: defaults[each] for each in named - used}
-    return GraphFunction(row.shrinks, compute, frozenset(named - {"formats", "outputs"}), fixed)
+    taken = frozenset(named - {"unpacked", "packed", "outputs"})
+    fixed = {each: defaults[each] for each in taken - used}
+    return GraphFunction(row.shrinks, compute, taken, fixed, defaults.get("packed", ()))
 
 
 def _wide(value: Any) -> Any:

@@ -7,11 +7,15 @@ lies on the host, ``@axis`` is an attribute. `pyaclnn.mock.operators.graph_table
 
 from __future__ import annotations
 
+from dataclasses import replace
+from math import prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from pyaclnn.base.errors import text_of, type_name
+from pyaclnn.mock.operators.blocks import blocks_of
+from pyaclnn.mock.operators.formats import is_private
 from pyaclnn.mock.operators.graph_table import graph_function
 from pyaclnn.mock.operators.operator import (
     ExecutorKind,
@@ -23,7 +27,7 @@ from pyaclnn.mock.operators.operator import (
     Work,
 )
 from pyaclnn.mock.operators.user_kernels import write_shorter
-from pyaclnn.mock.protocol.dtypes import numpy_dtype
+from pyaclnn.mock.protocol.dtypes import FORMATS, numpy_dtype
 from pyaclnn.mock.protocol.memory import DeviceMemoryError
 from pyaclnn.mock.protocol.status import Status
 from pyaclnn.mock.protocol.values import BoolArray, FloatArray, IntArray, TensorList
@@ -34,6 +38,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from pyaclnn.mock.operators.blocks import Blocks
     from pyaclnn.mock.operators.operator import Setting, Shapes
     from pyaclnn.mock.protocol.memory import DeviceMemory
     from pyaclnn.mock.protocol.values import Call, Tensor, Value
@@ -58,6 +63,8 @@ def find_single_operator(call: Call) -> Operator[Any]:
         """Try the kernel with zeros, if these are few: its limits are refused, not its data."""
         function = graph_function(kind)
         refusal = "" if function is None else function.refusal(_attributes(given))
+        if function is not None and "src_format" not in function.taken:  # it tells the blocks
+            refusal = refusal or _unreadable(given)
         if function is None or refusal:
             raise RefusalError(Status.MOCK_NOT_IMPLEMENTED, _no_kernel(kind, refusal))
         try:
@@ -71,7 +78,10 @@ def find_single_operator(call: Call) -> Operator[Any]:
 
     def kernels(given: dict[str, Value], memory: DeviceMemory) -> Work:
         def readable(name: str, tensor: Tensor) -> NDArray[Any]:
-            array: NDArray[Any] = memory.view(name, tensor).view()
+            blocks = _blocks(tensor)
+            array: NDArray[Any] = (
+                blocks.read(memory, name) if blocks else memory.view(name, tensor).view()
+            )
             array.flags.writeable = False
             return array
 
@@ -81,7 +91,7 @@ def find_single_operator(call: Call) -> Operator[Any]:
         name=call.operator,
         executor_kind=ExecutorKind.COMPOSITE,
         parameters=tuple(Parameter(name, type(value)) for name, value in call.arguments.items()),
-        arguments=lambda *values: dict(zip(names, values, strict=True)),
+        arguments=lambda *values: _as_taken(kind, dict(zip(names, values, strict=True))),
         check=check,
         kernels=kernels,
         written=("outputs",),
@@ -91,7 +101,11 @@ def find_single_operator(call: Call) -> Operator[Any]:
 def _written(results: list[tuple[Tensor, NDArray[Any]]], memory: DeviceMemory) -> Shapes:
     """Write results; returns the shapes of those that are shorter than their tensors."""
     for place, (output, result) in enumerate(results):
-        target = memory.view(f"outputs[{place}]", output)
+        name, blocks = f"outputs[{place}]", _blocks(output)
+        if blocks:
+            blocks.write(memory, name, result)
+            continue
+        target = memory.view(name, output)
         if result.shape == output.dims:
             target[...] = result
         else:
@@ -123,10 +137,15 @@ def _computed(
     outputs = [item for item in _tensors(given["outputs"]) if item is not None]
     try:
         empty = [_empty(output) for output in outputs]
-        attributes = {**_attributes(given), "formats": _formats(given, outputs)}
+        tensors = (*filter(None, _tensors(given["inputs"])), *outputs)
+        unpacked = any(_blocks(tensor) is not None for tensor in tensors)
+        attributes = {**_attributes(given), "unpacked": unpacked}
         found = function.compute(_inputs(given, array_of), attributes, empty)
         pairs = [pair for pair in zip(outputs, found, strict=True) if pair[1] is not None]
-        return [(output, _fitting(output, result, function.shrinks)) for output, result in pairs]
+        return [
+            (output, _fitting(output, result, function.shrinks and not _blocks(output)))
+            for output, result in pairs
+        ]
     except (ValueError, IndexError) as error:
         raise DeviceMemoryError(text_of(error)) from error
     except (TypeError, KeyError, NotImplementedError) as error:
@@ -155,10 +174,41 @@ def _attributes(given: dict[str, Value]) -> dict[str, Any]:
     return {name[1:]: _plain(value) for name, value in given.items() if name[0] == "@"}
 
 
-def _formats(given: dict[str, Value], outputs: list[Tensor]) -> tuple[str, ...]:
-    """Return the formats of the first input and the first output."""
-    first = (next(filter(None, _tensors(given["inputs"])), None), *outputs)[:2]
-    return tuple(tensor.format_name for tensor in first if tensor is not None)
+def _blocks(tensor: Tensor) -> Blocks | None:
+    """Return the storage of a tensor in blocks; None if the dimensions of the two do not fit."""
+    blocks = blocks_of(tensor)
+    return blocks if blocks and blocks.stored.dims == tensor.storage_dims else None
+
+
+def _as_taken(kind: str, given: dict[str, Value]) -> dict[str, Value]:
+    """Return arguments with those tensors as they are stored that the operator takes in blocks."""
+    function = graph_function(kind)
+    packed = () if function is None else function.packed
+    for side in ("inputs", "outputs") if packed else ():
+        items = [
+            _stored(item) if item and f"{side}[{place}]" in packed else item
+            for place, item in enumerate(_tensors(given[side]))
+        ]
+        given[side] = TensorList(tuple(items))
+    return given
+
+
+def _stored(tensor: Tensor) -> Tensor:
+    dims = tensor.storage_dims
+    strides = tuple(prod(dims[axis + 1 :]) for axis in range(len(dims)))
+    return replace(tensor, format=FORMATS["ND"], dims=dims, strides=strides)
+
+
+def _unreadable(given: dict[str, Value]) -> str:
+    """Return which tensor has a format that no kernel reads; empty if none has."""
+    for side in ("inputs", "outputs"):
+        for place, tensor in enumerate(_tensors(given[side])):
+            if tensor is not None and is_private(tensor.format) and not _blocks(tensor):
+                return (
+                    f"{side}[{place}] of shape {tensor.dims} is stored as {tensor.format_name} of "
+                    f"{tensor.storage_dims}, which no kernel reads"
+                )
+    return ""
 
 
 def _plain(value: Value | None) -> Any:

@@ -9,9 +9,9 @@ from pyaclnn.base.errors import text_of
 from pyaclnn.facts.operators.call_rules import call_rules
 from pyaclnn.facts.operators.types import ARRAYS
 from pyaclnn.mock.operators.arguments import check_arguments
+from pyaclnn.mock.operators.blocks import blocks_of
 from pyaclnn.mock.operators.complex32 import from_words, is_complex32, to_words, words_of
 from pyaclnn.mock.operators.data_errors import data_error_text
-from pyaclnn.mock.operators.fractals import fractal_of
 from pyaclnn.mock.operators.kernel_call import KernelCall, kernel_missing
 from pyaclnn.mock.operators.limits import typed_items
 from pyaclnn.mock.operators.moved_types import with_stand_ins
@@ -175,9 +175,9 @@ class _Writer:
     def write(self, result: Result) -> None:
         """Write a result; one that is shorter than its tensor comes first, and poison behind it."""
         name, tensor, array = result
-        fractal = None if is_paired(tensor) else fractal_of(tensor, self._signature.name)
-        if fractal is not None:
-            fractal.write(self._memory, name, array)
+        blocks = None if is_paired(tensor) else blocks_of(tensor, self._signature.name)
+        if blocks is not None:
+            blocks.write(self._memory, name, array)
             return
         target = self._targets.get(name)
         if target is None:
@@ -222,9 +222,9 @@ def _array(memory: DeviceMemory, name: str, tensor: Tensor) -> NDArray[Any]:
         return read_pairs(memory, name, tensor)
     if is_complex32(tensor):
         return from_words(memory.view(name, words_of(tensor)))
-    fractal = fractal_of(tensor)
-    if fractal is not None:
-        return fractal.read(memory, name)
+    blocks = blocks_of(tensor)
+    if blocks is not None:
+        return blocks.read(memory, name)
     found: NDArray[Any] = memory.view(name, tensor).view()
     return found
 

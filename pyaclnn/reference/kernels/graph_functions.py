@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pyaclnn.reference.kernels.blocks import relaid
 from pyaclnn.reference.kernels.functions.recurrent import gru, gru_backward, lstm, lstm_backward
 
 if TYPE_CHECKING:
@@ -101,30 +102,6 @@ def singular_values(x: Array, full: bool, vectors: bool, outputs: list[Array]) -
         return [values, *(np.zeros(each.shape) for each in outputs[1:])]
     left, values, right = np.linalg.svd(x.astype(np.float64), full_matrices=full)
     return [values, left, swapped(right, swap=True)]
-
-
-def relaid(x: Array, source: str, target: str, out: Array) -> Array:
-    """Return a tensor in another format: dense, FRACTAL_NZ, or NC1HWC0.
-
-    Raises:
-        NotImplementedError: Another format is asked for.
-    """
-    plain = ("ND", "NCHW", "NCDHW")
-    if source == target or {source, target} <= {*plain}:
-        return x
-    if source in plain and target == "FRACTAL_NZ":
-        return _fractal(x, out.shape[-1])
-    if source == "FRACTAL_NZ" and target in plain:
-        return _dense(x, *out.shape[-2:])
-    if source in plain and target == "NC1HWC0":
-        batch, blocks, height, width, block = out.shape
-        padded = np.zeros((batch, blocks * block, height, width), x.dtype)
-        padded[:, : x.shape[1]] = x
-        return np.moveaxis(padded.reshape(batch, blocks, block, height, width), 2, -1)
-    if source == "NC1HWC0" and target in plain:
-        channels = np.moveaxis(x, -1, 2).reshape(x.shape[0], -1, *x.shape[2:4])
-        return channels[:, : out.shape[1]]
-    raise NotImplementedError(f"a tensor of format {source} as {target}")
 
 
 def over_time(direction: str, layer: Any, *arguments: Any) -> Any:
@@ -242,19 +219,3 @@ def put_along(x: Array, indices: Array, updates: Array, axis: int) -> Array:
         made, np.expand_dims(indices, axis).astype(int), np.expand_dims(updates, axis), axis
     )
     return made
-
-
-def _fractal(x: Array, block: int) -> Array:
-    """Return matrices as FRACTAL_NZ: blocks of 16 rows by ``block`` columns, column by column."""
-    *stack, rows, columns = x.shape
-    padded = np.zeros((*stack, -(-rows // _CUBE) * _CUBE, -(-columns // block) * block), x.dtype)
-    padded[..., :rows, :columns] = x
-    parts = padded.reshape(*stack, -1, _CUBE, padded.shape[-1] // block, block)
-    return np.moveaxis(parts, -2, -4)
-
-
-def _dense(x: Array, rows: int, columns: int) -> Array:
-    """Return matrices of FRACTAL_NZ row by row: the inverse of `_fractal`."""
-    parts = np.moveaxis(x, -4, -2)
-    whole = parts.reshape(*parts.shape[:-4], parts.shape[-4] * _CUBE, -1)
-    return whole[..., :rows, :columns]

@@ -29,6 +29,10 @@ ELSEWHERE = {
     "ranks": "waits for the process where ranks meet, which is no device: test_joins.py",
     "aclrtDestroyStreamForce": "does not wait; it shares a function with aclrtDestroyStream",
     "NnopbaseRunForWorkspace": "phase 1 of a compiled package, behind the same function",
+    **dict.fromkeys(
+        ("aclopCompileAndExecute", "aclopCompileAndExecuteV2", "aclopExecute", "aclopExecuteV2"),
+        "wait in phase 1 and for a stream, by the same functions as operators and streams",
+    ),
     **dict.fromkeys(QUEUES, "waits for a message of another thread: test_queues.py"),
 }
 """Waits that are not held here, and why."""

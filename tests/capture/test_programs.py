@@ -264,6 +264,27 @@ def test_a_child_of_a_fork_has_a_file_of_its_own(build: dict[str, Path], tmp_pat
     assert [call.name for call in calls(child)] == ["aclrtCreateStream"]
 
 
+THREADS = """
+import threading, numpy as np
+from pyaclnn import aclnn
+def work(first):
+    for step in range(first, first + 5):
+        aclnn.add(np.full((4, 4), step, np.float32), np.ones(4, np.float32), alpha=1.0)
+threads = [threading.Thread(target=work, args=(first,)) for first in range(3)]
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join()
+"""
+
+
+@pytest.mark.exhaustive
+def test_results_of_threads_that_share_a_stream_are_those_of_their_calls(tmp_path: Path) -> None:
+    done = pyaclnn("replay", capture(tmp_path / "run.trace", THREADS, "--contents", "full"))
+    assert " 15 results compared" in done.stdout
+    assert "no divergence" in done.stdout, done.stdout
+
+
 @pytest.mark.exhaustive
 def test_children_of_a_program_with_threads_neither_hang_nor_take_its_file(
     build: dict[str, Path], tmp_path: Path

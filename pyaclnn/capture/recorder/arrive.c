@@ -188,6 +188,9 @@ static uint64_t record_call(uint32_t number, struct capture_function *function,
     if (wanted) {
         capture_before(function, call, words);
     }
+    if (function->hook == CAPTURE_SYNCHRONIZE) {
+        capture_await();
+    }
     const uint64_t begin = now();
     uint64_t result;
     if (function->hook == CAPTURE_MESSAGE && message != NULL) {

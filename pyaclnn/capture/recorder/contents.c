@@ -13,7 +13,7 @@ static const size_t MOST_BYTES = 64 << 20, ROOM = 16 << 20;
 /* A copy on its way. */
 struct pending {
     struct pending *next;
-    uint64_t call, stream, size;
+    uint64_t call, stream, size, order;
     void *context;
     struct capture_operand of;
     enum capture_phase phase;
@@ -25,6 +25,8 @@ struct pending {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER, draining = PTHREAD_MUTEX_INITIALIZER;
 static struct pending *first, **last = &first;
 static size_t pending_count, pending_bytes;
+static uint64_t copies;                 /* ever begun */
+static _Thread_local uint64_t awaited; /* begun before this thread's wait */
 /* Memory of the host that a device writes without a wait; copies to other memory would change when
  * the work of the program runs. */
 static uint8_t *room;
@@ -192,6 +194,7 @@ void capture_copy_tensor(const struct capture_operand *of, uint64_t call, uint64
         return;
     }
     pthread_mutex_lock(&lock);
+    made->order = copies++;
     *last = made;
     last = &made->next;
     pending_count++;
@@ -199,14 +202,15 @@ void capture_copy_tensor(const struct capture_operand *of, uint64_t call, uint64
     pthread_mutex_unlock(&lock);
 }
 
-/* Take the copies of a stream, or of all that are not captured, off the list. */
+/* Take the copies of a stream that were awaited, or all that are not captured, off the list. */
 static struct pending *take(bool all, uint64_t stream)
 {
     struct pending *taken = NULL, **end = &taken;
     pthread_mutex_lock(&lock);
     for (struct pending **at = &first; *at != NULL;) {
         struct pending *one = *at;
-        if (all ? !capture_graph_takes(one->stream) : one->stream == stream) {
+        if (all ? !capture_graph_takes(one->stream)
+                : one->stream == stream && one->order < awaited) {
             *at = one->next;
             one->next = NULL;
             *end = one;
@@ -223,15 +227,15 @@ static struct pending *take(bool all, uint64_t stream)
 }
 
 /* Write copies that have arrived; those of a stream that failed are written in full. */
-static void finish(struct pending *copies, bool failed)
+static void finish(struct pending *taken, bool failed)
 {
-    while (copies != NULL) {
-        struct pending *one = copies;
+    while (taken != NULL) {
+        struct pending *one = taken;
         const uint64_t bytes = gather(&one->of.tensor, one->data);
         if (bytes != 0 && !(failed && one->phase == CAPTURE_AFTER)) {
             capture_write_contents(one->call, &one->of, one->phase, one->data, bytes, one->full || failed);
         }
-        copies = one->next;
+        taken = one->next;
         pthread_mutex_lock(&lock);
         pending_count--;
         pending_bytes -= one->size;
@@ -240,18 +244,18 @@ static void finish(struct pending *copies, bool failed)
     }
 }
 
-static void drain(struct pending *copies)
+static void drain(struct pending *taken)
 {
     uint64_t stream = 1;
     int status = 0;
     void *context = NULL;
-    if (copies == NULL) {
+    if (taken == NULL) {
         return;
     }
     call_real("aclrtGetCurrentContext", number_of(&context), 0, 0, 0, 0, 0);
-    while (copies != NULL) {
-        struct pending *one = copies;
-        copies = one->next;
+    while (taken != NULL) {
+        struct pending *one = taken;
+        taken = one->next;
         one->next = NULL;
         if (one->stream != stream) {
             stream = one->stream;
@@ -270,6 +274,13 @@ void capture_drain(void)
     pthread_mutex_lock(&draining);
     drain(take(true, 0));
     pthread_mutex_unlock(&draining);
+}
+
+void capture_await(void)
+{
+    pthread_mutex_lock(&lock);
+    awaited = copies;
+    pthread_mutex_unlock(&lock);
 }
 
 void capture_arrived(uint64_t stream, bool failed)

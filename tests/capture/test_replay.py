@@ -149,7 +149,7 @@ def test_a_trace_that_is_cut_anywhere_is_readable_up_to_its_last_whole_block(
 
 def test_a_damaged_block_is_named(trace: Path, tmp_path: Path) -> None:
     data = bytearray(trace.read_bytes())
-    data[60] ^= 1
+    data[50] ^= 1  # the first block begins at 16 and ends before 52
     damaged = tmp_path / "damaged.trace"
     damaged.write_bytes(data)
     with pytest.raises(TraceError, match="the block at byte 16 is damaged"):

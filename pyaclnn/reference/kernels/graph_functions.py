@@ -45,6 +45,7 @@ __all__ = [
 
 Array = Any
 _CUBE = 16
+_MASK_RANK = 5
 _STATES = 3
 """Axes of the states of a recurrent layer: time, batch, features."""
 
@@ -174,7 +175,7 @@ def normed_back(x_slope: Array, x: Array, mean: Array, rstd: Array, gamma: Array
 
 def mask_packed(mask: Array, shape: tuple[int, ...]) -> Array:
     """Return bytes for each place in a window as words of blocks: a bit a channel of 16."""
-    batch, groups, window, blocks, block = shape
+    batch, groups, window, blocks, block = _in_blocks(shape)
     wide = np.zeros((batch, groups * _CUBE, window, blocks * block), np.uint16)
     found = mask.reshape(*mask.shape[:2], window, -1)
     wide[:, : found.shape[1], :, : found.shape[-1]] = found
@@ -184,10 +185,21 @@ def mask_packed(mask: Array, shape: tuple[int, ...]) -> Array:
 
 def mask_unpacked(mask: Array, gradient: Array) -> Array:
     """Return the bytes of `mask_packed`, of channels and places of a gradient."""
-    batch, groups, window, *_ = mask.shape
+    batch, groups, window, *_ = _in_blocks(mask.shape)
     bits = mask[:, :, None] >> np.arange(_CUBE, dtype=np.uint16).reshape(-1, 1, 1, 1) & 1
     wide = bits.reshape(batch, groups * _CUBE, window, -1)
     return wide[:, : gradient.shape[1], :, : math.prod(gradient.shape[2:])].astype(np.int8)
+
+
+def _in_blocks(shape: tuple[int, ...]) -> tuple[int, ...]:
+    """Return the shape of a mask of blocks of words.
+
+    Raises:
+        NotImplementedError: It has none.
+    """
+    if len(shape) != _MASK_RANK:
+        raise NotImplementedError(f"a mask of {shape}, where there must be {_MASK_RANK} axes")
+    return shape
 
 
 def only(axes: Any) -> int:

@@ -106,8 +106,11 @@ def _report(command: str, options: argparse.Namespace, make: Callable[[], Outcom
         options.junit: outcome.junit,
         options.report: outcome.table,
     }
-    for path, text in texts.items():
-        if path is not None:
-            path.write_text(f"{text()}\n", "utf-8")
     sys.stdout.write(f"{outcome.text()}\n")
+    try:
+        for path, text in texts.items():
+            if path is not None:
+                path.write_text(f"{text()}\n", "utf-8")
+    except OSError as error:
+        return _complain(command, error)
     return _DIFFERENT if outcome.divergences else 0

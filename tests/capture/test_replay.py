@@ -122,6 +122,16 @@ def test_a_wrong_kernel_is_found_at_its_element_and_becomes_a_test(
     assert results == [0, 1]
 
 
+def test_a_report_that_cannot_be_written_is_named_and_loses_no_result(
+    trace: Path, tmp_path: Path
+) -> None:
+    nowhere = tmp_path / "missing" / "report.md"
+    done = pyaclnn("trace", "compare", trace, trace, "--report", nowhere)
+    assert "no divergence" in done.stdout
+    named = f"pyaclnn trace compare: '{nowhere}': No such file or directory"
+    assert (done.returncode, done.stderr.strip()) == (2, named)
+
+
 def test_the_show_command_lists_the_calls(trace: Path) -> None:
     done = pyaclnn("trace", "show", trace, "--operator", "aclnnMuls")
     assert done.returncode == 0

@@ -61,6 +61,7 @@ def find_single_operator(call: Call) -> Operator[Any]:
 
     def check(given: dict[str, Value], _setting: Setting) -> Plan:
         """Try the kernel with zeros, if these are few: its limits are refused, not its data."""
+        given = _as_taken(kind, given)
         function = graph_function(kind)
         refusal = "" if function is None else function.refusal(_attributes(given))
         if function is not None and "src_format" not in function.taken:  # it tells the blocks
@@ -85,13 +86,17 @@ def find_single_operator(call: Call) -> Operator[Any]:
             array.flags.writeable = False
             return array
 
-        return Work(lambda: _written(_computed(kind, given, readable), memory), is_lasting=False)
+        def run() -> Shapes:
+            taken = _as_taken(kind, given)  # each time: calls that are repeated move their tensors
+            return _written(_computed(kind, taken, readable), memory)
+
+        return Work(run, is_lasting=False)
 
     return Operator(
         name=call.operator,
         executor_kind=ExecutorKind.COMPOSITE,
         parameters=tuple(Parameter(name, type(value)) for name, value in call.arguments.items()),
-        arguments=lambda *values: _as_taken(kind, dict(zip(names, values, strict=True))),
+        arguments=lambda *values: dict(zip(names, values, strict=True)),
         check=check,
         kernels=kernels,
         written=("outputs",),
@@ -184,6 +189,7 @@ def _as_taken(kind: str, given: dict[str, Value]) -> dict[str, Value]:
     """Return arguments with those tensors as they are stored that the operator takes in blocks."""
     function = graph_function(kind)
     packed = () if function is None else function.packed
+    given = {**given}
     for side in ("inputs", "outputs") if packed else ():
         items = [
             _stored(item) if item and f"{side}[{place}]" in packed else item

@@ -246,13 +246,13 @@ def test_pytorch_computes_for_programs_that_import_it(kernels: str, printed: str
 
 _WITHOUT_A_KERNEL = """
 import torch, torch_npu
-torch.npu.config.allow_internal_format = True
-x = torch.randn(3, 3, 4, 4).half().npu()
+torch.npu.set_compile_mode(jit_compile=True)
+x = torch.randn(3, 4).npu()
 try:
-    torch_npu.npu_format_cast(x, 4).cpu()
+    x.index_fill(0, torch.tensor([1]).npu(), 2.0).cpu()
     torch.npu.synchronize()
 except RuntimeError as error:
-    print("has no kernel for the single operator Identity" in str(error))
+    print("has no kernel for the single operator IndexFillD" in str(error))
 """
 
 

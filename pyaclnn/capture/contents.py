@@ -50,7 +50,9 @@ class ContentsOf:
         found = []
         for contents, place in self._by_call.get(call, ()):
             if contents.phase == phase:
-                self._file.seek(max(place, 0))
-                data = self._file.read(contents.size) if place >= 0 else None
+                data = None
+                if place >= 0:
+                    self._file.seek(place)
+                    data = self._file.read(contents.size)
                 found.append(replace(contents, data=data))
         return found

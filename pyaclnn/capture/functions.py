@@ -42,7 +42,8 @@ _HOOKS: Final = (
 )
 """The hooks of the recorder, in the order of ``enum capture_hook``."""
 _MARKS: Final = {"creates": "+", "finds": "+?", "destroys": "-", "places": "@"}
-"""What a part of a trace begins with: calls that made what is alive, and chose where it is."""
+"""Marks of the calls that a part of a trace begins with: those that made what is alive, and chose
+where it is."""
 _NUMBERS: Final = "int8_t:c uint8_t:c char:c bool:b uint16_t:k int16_t:k int32_t:i int:i uint32_t:u"
 _SIZES: Final = dict(
     pair.split(":")

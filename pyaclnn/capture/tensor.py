@@ -16,7 +16,7 @@ __all__ = ["Tensor", "made_up"]
 
 
 class Tensor(NamedTuple):
-    """How a tensor of the traced program lies in memory.
+    """Layout of a tensor in the memory of the traced program.
 
     Attributes:
         acl_type: Its ``aclDataType``.

@@ -164,7 +164,7 @@ class Contents(msgspec.Struct, array_like=True, tag=3, frozen=True):
 
     @property
     def tensor(self) -> Tensor:
-        """How they lie."""
+        """The layout of their tensor."""
         return Tensor(self.acl_type, self.shape, self.strides, self.begin)
 
     @property

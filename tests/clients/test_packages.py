@@ -26,7 +26,7 @@ def folder_of(module: str, package: str) -> Path:
 
 
 def answer(program: str, *words: object, **variables: str) -> Any:
-    """What a program of this folder prints, on the simulated NPU."""
+    """Run a program of this folder on the simulated NPU, and return what it prints."""
     file = str(HERE / program)
     done = subprocess.run(
         [sys.executable, file, *map(str, words)],

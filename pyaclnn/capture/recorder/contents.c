@@ -289,7 +289,7 @@ void capture_arrived(uint64_t stream, bool failed)
 }
 
 /* A child of a fork has no streams that its copies could arrive on. */
-void capture_forget_copies(void)
+static void forget_copies(void)
 {
     pthread_mutex_init(&lock, NULL);
     pthread_mutex_init(&draining, NULL);
@@ -297,6 +297,11 @@ void capture_forget_copies(void)
     last = &first;
     pending_count = pending_bytes = room_used = room_users = 0;
     room = NULL;
+}
+
+__attribute__((constructor)) static void start(void)
+{
+    pthread_atfork(NULL, NULL, forget_copies);
 }
 
 /* The program gives its device back, and with it all that it has of it. */

@@ -376,7 +376,6 @@ static void after_fork(void)
 static void in_child(void)
 {
     after_fork();
-    capture_forget_copies();
     if (trace.file >= 0) {
         close(trace.file);
     }

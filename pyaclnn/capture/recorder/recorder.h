@@ -144,6 +144,5 @@ void capture_after(const struct capture_function *function, uint64_t call,
                    const union mock_word *words, uint64_t result);
 /* contents.c */
 CAPTURE_EXPORT void capture_end(void);
-void capture_forget_copies(void);
 void capture_await(void);       /* the program begins to wait for a stream */
 bool capture_is_settled(void); /* no copy is on its way */

@@ -175,9 +175,9 @@ def cut_short(check: Check, outcome: ChildOutcome, context: CheckContext) -> Fin
 
 
 def _obstructing(environment: Mapping[str, str]) -> str:
-    """Return the variable without which this Python starts and imports what the child needs.
+    """Return the variable that keeps this Python from starting and importing what the child needs.
 
-    The result is empty if it starts with all of them, or without none of them.
+    The result is empty if it starts as it is, or if leaving out one variable does not help.
     """
     names = ["", *sorted(name for name in environment if name.startswith(_OF_LOADERS))]
     for name in names:

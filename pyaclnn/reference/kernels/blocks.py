@@ -30,7 +30,7 @@ _FEWEST: Final = 4
 
 
 class _Layout(NamedTuple):
-    """How a tensor lies in a format.
+    """Layout of a tensor in a format.
 
     Attributes:
         whole: The lengths of all axes of the format.

@@ -9,6 +9,7 @@ repeated.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import threading
 import time
@@ -93,10 +94,13 @@ class FinalizerQueue:
 
     def resume(self) -> None:
         """Have postponed entries processed with the next ones."""
-        # In this order nothing is lost, wherever it is interrupted; what comes twice is done once.
+        # In this order nothing is lost, wherever it is interrupted, and whatever other threads do at
+        # the same time; what comes twice is done once.
         moved = self._postponed.copy()
         self._due += moved
-        del self._postponed[: len(moved)]
+        for item in moved:
+            with contextlib.suppress(ValueError):
+                self._postponed.remove(item)
 
     def settle(self) -> None:
         """Process all entries, unless this thread uses the queue already."""

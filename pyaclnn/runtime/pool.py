@@ -348,8 +348,8 @@ class Pool:
     def _give_up_idle(self, stack: list[_Idle], place: int) -> int:
         """Give an idle block up; return its size, or 0 if another thread was faster."""
         try:
-            memory, *_ = stack[place]
-            del stack[place]
+            # One step: another thread, or a garbage collection, may take or return blocks.
+            memory = stack.pop(place)[0]
         except IndexError:
             return 0
         self._give_up(memory)

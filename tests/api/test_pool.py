@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
@@ -299,3 +300,31 @@ def test_a_smaller_cap_gives_back_what_is_idle(stream: Stream) -> None:
     stream.pool.cap = 1
     assert stream.pool.stats().reserved == 0
     stream.pool.cap = None
+
+
+def test_trim_frees_no_block_that_is_handed_out_meanwhile(
+    x: DeviceArray, gamma: DeviceArray, stream: Stream
+) -> None:
+    results = [rms_norm(x, gamma, stream=stream).rstd for _ in range(100)]
+    stream.synchronize()
+    taken: list[DeviceArray] = []
+
+    def take(phase: str, _: dict[str, int]) -> None:
+        if phase == "start":  # where other threads may run too
+            taken.extend(rms_norm(x, gamma, stream=stream))
+
+    threshold = gc.get_threshold()
+    gc.callbacks.append(take)
+    gc.set_threshold(1)
+    try:
+        results.clear()
+        stream.pool.trim()
+    finally:
+        gc.set_threshold(*threshold)
+        gc.callbacks.remove(take)
+    stream.synchronize()
+    assert taken
+    assert all(
+        np.allclose(array.numpy(), wanted)
+        for array, wanted in zip(taken, [1, 1 / 3] * (len(taken) // 2), strict=True)
+    )

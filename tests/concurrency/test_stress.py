@@ -9,6 +9,7 @@ import random
 import signal
 import sys
 import threading
+import traceback
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
@@ -171,9 +172,13 @@ def stress(threads: int, calls: int, stream: Stream) -> None:
                 here.run(calls)
             for thread in running:
                 thread.join()
-        failures = [failure for worker in [here, *workers] for failure in worker.failures]
+        failures = [
+            "".join(traceback.format_exception(failure))
+            for worker in [here, *workers]
+            for failure in worker.failures
+        ]
         # The messages are for a Python without pytest's rewriting.
-        assert failures == [], failures
+        assert failures == [], "\n".join(failures)
         assert here.interruptions > calls // 20, here.interruptions
         del here, workers, running, thread, failures
         assert left_on(stream, other) == before, mock.alive()

@@ -94,8 +94,8 @@ class FinalizerQueue:
 
     def resume(self) -> None:
         """Have postponed entries processed with the next ones."""
-        # In this order nothing is lost, wherever it is interrupted, and whatever other threads do at
-        # the same time; what comes twice is done once.
+        # In this order nothing is lost, wherever it is interrupted and whatever other threads do;
+        # what comes twice is done once.
         moved = self._postponed.copy()
         self._due += moved
         for item in moved:

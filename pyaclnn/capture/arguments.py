@@ -30,6 +30,17 @@ def _calls(text: str) -> tuple[int, int | None]:
     return int(match[1] or 0), int(match[2]) if match[2] else None
 
 
+def _operator(text: str) -> str:
+    from pyaclnn.calling.by_name import closest_operators  # noqa: PLC0415  # as in _run
+    from pyaclnn.capture.functions import with_contents  # noqa: PLC0415
+
+    known = with_contents()
+    if text not in known:
+        message = f"{text!r} is no operator; {closest_operators(text, known)}"
+        raise argparse.ArgumentTypeError(message)
+    return text
+
+
 def _size(text: str) -> int:
     match = re.fullmatch(r"(\d+)([KMG]?)", text)
     if match is None or not int(match[1]):
@@ -48,5 +59,9 @@ ACTIONS: Final[dict[str, Callable[[argparse.Namespace], int]]] = {
     )
 }
 """The function of each command, by the ``action`` of its row."""
-TYPES: Final[dict[str, Callable[[str], Any]]] = {"size": _size, "calls": _calls}
+TYPES: Final[dict[str, Callable[[str], Any]]] = {
+    "calls": _calls,
+    "recorded-operator": _operator,
+    "size": _size,
+}
 """The types of options, by the ``type`` of their rows."""

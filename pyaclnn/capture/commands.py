@@ -66,7 +66,7 @@ def _print(command: str, lines: Callable[[], Iterable[str]]) -> int:
     try:
         for line in lines():
             sys.stdout.write(f"{line}\n")
-    except (TraceError, AclError, OSError) as error:
+    except (TraceError, AclError) as error:
         return _complain(command, error)
     return 0
 
@@ -97,7 +97,7 @@ def replay_trace(options: argparse.Namespace) -> int:
 def _report(command: str, options: argparse.Namespace, make: Callable[[], Outcome]) -> int:
     try:
         outcome = make()
-    except (TraceError, AclError, OSError) as error:
+    except (TraceError, AclError) as error:
         return _complain(command, error)
     if not (outcome.calls or outcome.skipped or outcome.divergences):
         return _complain(command, f"'{options.trace}' has no call: its process ended too early")

@@ -32,7 +32,7 @@ from pyaclnn.facts.operators.catalogue import catalogue
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-__all__ = ["Recorded", "recorded", "roles"]
+__all__ = ["Recorded", "known", "recorded", "roles", "with_contents"]
 
 _ROLES: Final = Path(__file__).with_name("roles.tsv")
 _HOOKS: Final = (
@@ -94,6 +94,12 @@ def roles() -> Mapping[str, tuple[frozenset[str], tuple[tuple[str, str], ...]]]:
         )
         for name, words, *rest in rows
     }
+
+
+def with_contents() -> tuple[str, ...]:
+    """Return the C names of the operators and collectives whose contents are recorded."""
+    shared = (n for n, (words, _) in roles().items() if words & {"collective", "gathered"})
+    return (*catalogue(), *shared)
 
 
 def _pair(given: str) -> tuple[str, str]:

@@ -8,9 +8,10 @@ import signal
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
+from pyaclnn.base.spelling import did_you_mean
 from pyaclnn.cann.status import meaning
 from pyaclnn.capture.descriptors import Descriptors
-from pyaclnn.capture.trace import Call, Contents, Ended, Unrecorded, read_trace
+from pyaclnn.capture.trace import Call, Contents, Ended, TraceError, Unrecorded, read_trace
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -33,6 +34,9 @@ def lines_of(
         operator: The C name of an operator, whose calls alone are listed.
         failed: Whether failed calls alone are listed.
         as_json: Whether each line is JSON.
+
+    Raises:
+        TraceError: The trace cannot be read, or has no call of the operator.
     """
     totals = _Totals()
     descriptors = Descriptors()
@@ -45,6 +49,10 @@ def lines_of(
         if wanted and (record.failed or not failed):
             row = {name: value for name, value in record._asdict().items() if name != "letters"}
             yield json.dumps(row, default=bytes.hex) if as_json else _line(record, descriptors)
+    names = {name.removesuffix(_PHASE_1) for name in totals.calls}
+    if operator is not None and operator not in names:
+        hint = did_you_mean(operator, names, lead="; ") or "; without --operator all are listed"
+        raise TraceError(f"{path.name} has no call of {operator!r}{hint}")
     if as_json:
         yield json.dumps(totals.as_json())
     else:

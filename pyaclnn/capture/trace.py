@@ -22,6 +22,7 @@ Texts of the program are bytes, and NULL is nil.
 
 from __future__ import annotations
 
+import os
 import struct
 import zlib
 from typing import IO, TYPE_CHECKING, Final, NamedTuple, TypeAlias
@@ -32,7 +33,6 @@ from pyaclnn.base.files import open_file
 from pyaclnn.capture.tensor import Tensor
 
 if TYPE_CHECKING:
-    import os
     from collections.abc import Iterator
     from pathlib import Path
 
@@ -215,19 +215,18 @@ def read_trace(path: str | os.PathLike[str]) -> Iterator[Record]:
         path: The file.
 
     Raises:
-        TraceError: It is no trace, or a block is damaged.
-        OSError: It cannot be read.
+        TraceError: It cannot be read, is no trace, or a block is damaged.
     """
     functions: dict[int, _Function] = {}
-    with open_file(path, "a trace", most=_LARGEST) as file:
-        head = file.read(len(MAGIC))
-        if len(head) < len(MAGIC) and MAGIC.startswith(head):
-            return  # the process was killed as it began
-        if head != MAGIC:
-            message = f"{path} is no trace of this version: it does not begin with {MAGIC!r}"
-            raise TraceError(message)
-        blocks = 0
-        try:
+    blocks = 0
+    try:
+        with open_file(path, "a trace", most=_LARGEST) as file:
+            head = file.read(len(MAGIC))
+            if len(head) < len(MAGIC) and MAGIC.startswith(head):
+                return  # the process was killed as it began
+            if head != MAGIC:
+                message = f"{path} is no trace of this version: it does not begin with {MAGIC!r}"
+                raise TraceError(message)
             for block in _blocks(file):
                 for record in _DECODER.decode(block):
                     if isinstance(record, _Function):
@@ -237,8 +236,10 @@ def read_trace(path: str | os.PathLike[str]) -> Iterator[Record]:
                     else:
                         yield record
                 blocks += 1
-        except (msgspec.MsgspecError, KeyError, zlib.error) as error:
-            raise TraceError(f"{path}: block {blocks} is damaged") from error
+    except OSError as error:
+        raise TraceError(f"{os.fspath(path)!r}: {error.strerror or error}") from error
+    except (msgspec.MsgspecError, KeyError, zlib.error) as error:
+        raise TraceError(f"{path}: block {blocks} is damaged") from error
 
 
 def _blocks(file: IO[bytes]) -> Iterator[bytes]:

@@ -89,7 +89,7 @@ static bool is_in_full(const struct capture_function *function)
     char name[256];
     snprintf(name, sizeof name, ",%.*s,", length_of(function->name), function->name);
     return capture_settings.contents == CAPTURE_CONTENTS_FULL ||
-           strstr(capture_settings.full, name) != NULL;
+           (capture_settings.full != NULL && strstr(capture_settings.full, name) != NULL);
 }
 
 /* The C name of a parameter; in a graph, behind that of its operator. */

@@ -335,10 +335,9 @@ static int begin(const char *path, const char *options)
             .last = option(options, "last=", UINT64_MAX),
         };
         const char *full = strstr(options, "full=");
-        if (full != NULL) {
-            const size_t length = strcspn(full + 5, ";");
-            snprintf(capture_settings.full, sizeof capture_settings.full, ",%.*s,", (int)length,
-                     full + 5);
+        char *names; /* stays: another thread may read it */
+        if (full != NULL && asprintf(&names, ",%.*s,", (int)strcspn(full + 5, ";"), full + 5) > 0) {
+            capture_settings.full = names;
         }
         trace.process = 0;
         trace.active = true;

@@ -10,7 +10,7 @@ enum { TO_DEVICE = 1, ANY_KIND = 4, TIMED_OUT = 507046 };
 
 static bool is_copied(void)
 {
-    return capture_settings.contents != CAPTURE_CONTENTS_NONE || capture_settings.full[0] != '\0';
+    return capture_settings.contents != CAPTURE_CONTENTS_NONE || capture_settings.full != NULL;
 }
 
 /* Whether the host can read memory: that of a device faults. */

@@ -72,7 +72,7 @@ struct capture_settings {
     uint64_t largest;       /* the most bytes of one tensor in full */
     uint64_t limit;         /* of the file, before it is rotated; 0: none */
     uint64_t first, last;   /* the calls that are recorded */
-    char full[1024];        /* names of operators in full, each between commas */
+    const char *full;       /* names of operators in full, each between commas, or NULL */
 };
 extern struct capture_settings capture_settings;
 

@@ -3,14 +3,15 @@
 
 Only parts of the recorded contents are used, never other values, so that the recorded results stay
 those of the machine. A part is taken if the element that differs most keeps the value that this
-machine computes for it.
+machine computes for it, but for rounding, which depends on shapes.
 """
 
 from __future__ import annotations
 
+import itertools
 import re
 import textwrap
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -24,6 +25,7 @@ from pyaclnn.capture.verdict import difference
 from pyaclnn.runtime.dtypes import numpy_dtype
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
     from pathlib import Path
 
     from pyaclnn.capture.descriptors import Launch
@@ -33,6 +35,13 @@ __all__ = ["test_of"]
 _PHASE_1: Final = "GetWorkspaceSize"
 _LISTED: Final = 8
 """The most elements that are written as numbers; more are written as bytes."""
+
+_MOST_CUTS: Final = 64
+"""The most combinations of axes that are tried."""
+_Place: TypeAlias = tuple[str, int]
+"""The name of an argument, and the place in its list."""
+_SIZES: Final = ("", 0)
+"""The place of sizes in lists of numbers."""
 
 
 class _Example(NamedTuple):
@@ -182,52 +191,75 @@ def _shrink(example: _Example) -> _Example:
     worst = [(name, _differs(name, example, here)) for name in there]
     name, place = next((w for w in worst if w[1] is not None), (there[0], None))
     element = place or (0,) * example.results[name].ndim
-    value = np.ascontiguousarray(here[name][element]).tobytes()
-    axis = 0
-    while axis < example.results[name].ndim:
-        size = example.results[name].shape[axis]
-        width = 1
-        while width < size:
+    value = here[name][element]
+    for axis, size in enumerate(example.results[name].shape):
+        widths = itertools.takewhile(size.__gt__, (1 << n for n in itertools.count()))
+        for width, cut in itertools.product(widths, _cuts(example, name, axis)):
             first = min(element[axis], size - width)
-            smaller = _part(example, size, first, width)
+            smaller = _part(example, size, slice(first, first + width), cut)
             moved = (*element[:axis], element[axis] - first, *element[axis + 1 :])
-            answer = None if smaller is None else _run(smaller)
+            answer = _run(smaller)
             if (
-                smaller is not None
-                and isinstance(answer, dict)
+                isinstance(answer, dict)
                 and smaller.results[name][moved] == example.results[name][element]
-                and np.ascontiguousarray(answer[name][moved]).tobytes() == value
+                and answer[name].shape == smaller.results[name].shape
+                and difference(*map(np.atleast_1d, (value, answer[name][moved]))) is None
                 and (place is None) == (_differs(name, smaller, answer) is None)
             ):
                 example, element = smaller, moved
                 break
-            width *= 2
-        axis += 1
     return example
 
 
-def _part(example: _Example, size: int, first: int, width: int) -> _Example | None:
-    """Take a part of every axis of one size; None if a tensor has two of them."""
+def _arrays(example: _Example) -> Iterator[tuple[_Place, tuple[int, ...]]]:
+    for name, value in example.arguments.items():
+        for place, array in enumerate(value if isinstance(value, list) else [value]):
+            if isinstance(array, (np.ndarray, Empty)):
+                yield (name, place), tuple(array.shape)
 
-    def cut(value: Any) -> Any:
+
+def _cuts(example: _Example, name: str, axis: int) -> Iterator[dict[_Place, int | None]]:
+    """Yield the axis of each array that may become shorter with one of a result.
+
+    Those that are aligned with it from the right come first, as broadcasting has it.
+    """
+    shape = example.results[name].shape
+    choices: list[list[tuple[_Place, int | None]]] = []
+    for place, other in _arrays(example):
+        if place[0] == name:
+            choices.append([(place, axis)])
+            continue
+        aligned = axis - len(shape) + len(other)
+        same = [n for n, size in enumerate(other) if size == shape[axis]]
+        likely = [n for n in same if n == aligned]
+        choices.append([(place, n) for n in (*likely, None, *(n for n in same if n != aligned))])
+    lists = [value for value in example.arguments.values() if isinstance(value, list)]
+    listed = any(isinstance(each, int) and each == shape[axis] for v in lists for each in v)
+    choices.append([(_SIZES, 0), (_SIZES, None)] if listed else [(_SIZES, None)])
+    return map(dict, itertools.islice(itertools.product(*choices), _MOST_CUTS))
+
+
+def _part(example: _Example, size: int, part: slice, cut: Mapping[_Place, int | None]) -> _Example:
+    """Take a part of an axis of each array."""
+
+    def of(value: Any, place: _Place) -> Any:
         if isinstance(value, list):
-            return [width if isinstance(n, int) and n == size else cut(n) for n in value]
-        if isinstance(value, Empty):
-            shape = tuple(width if n == size else n for n in value.shape)
-            return Empty(shape, value.dtype)
-        if not isinstance(value, np.ndarray):
+            return [of(each, (place[0], n)) for n, each in enumerate(value)]
+        if isinstance(value, int) and value == size and cut[_SIZES] is not None:
+            return part.stop - part.start
+        axis = cut.get(place)
+        if axis is None:
             return value
-        places = tuple(
-            slice(first, first + width) if n == size else slice(None) for n in value.shape
-        )
-        return np.ascontiguousarray(value[places])
+        if isinstance(value, Empty):
+            shape = (*value.shape[:axis], part.stop - part.start, *value.shape[axis + 1 :])
+            return Empty(shape, value.dtype)
+        return np.ascontiguousarray(value[(slice(None),) * axis + (part,)])
 
-    arrays = [v for v in (*example.arguments.values(), *example.results.values())
-              if isinstance(v, (np.ndarray, Empty))]  # fmt: skip
-    if any(tuple(array.shape).count(size) > 1 for array in arrays):
-        return None
-    arguments = {name: cut(value) for name, value in example.arguments.items()}
-    results = {name: cut(value) for name, value in example.results.items()}
+    arguments, results = (
+        {name: of(value, (name, 0)) if not isinstance(value, int) else value
+         for name, value in each.items()}
+        for each in (example.arguments, example.results)
+    )  # fmt: skip
     return example._replace(arguments=arguments, results=results)
 
 

@@ -39,7 +39,7 @@ def muls(self, other):
 """
 
 
-def pyaclnn(*arguments: str | Path, **variables: str) -> subprocess.CompletedProcess[str]:
+def pyaclnn(*arguments: str | Path | int, **variables: str) -> subprocess.CompletedProcess[str]:
     """Run the command on the simulated NPU."""
     environment = {**os.environ, "PYACLNN_BACKEND": "mock", **variables}
     command = [sys.executable, "-m", "pyaclnn", *map(str, arguments)]

@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 from pyaclnn.capture.trace import Call, Contents, Process, TraceError, read_trace
+from pyaclnn.facts.operators.catalogue import catalogue
 
 from .captured import PROGRAM, WRONG_KERNEL, capture, pyaclnn
 
@@ -122,6 +123,68 @@ def test_a_wrong_kernel_is_found_at_its_element_and_becomes_a_test(
     assert results == [0, 1]
 
 
+SQUARES = """
+import numpy as np, pyaclnn
+from pyaclnn import aclnn
+x, y = np.random.default_rng(31).standard_normal((2, 8, 8)).astype(np.float32)
+aclnn.add(x, y, alpha=1.0)
+aclnn.matmul(x, y, out=pyaclnn.Empty((8, 8), x.dtype), cubeMathType=0)
+pyaclnn.layer_norm(x, 8, np.ones(8, x.dtype), np.zeros(8, x.dtype))
+aclnn.cat([x, y], 1, out=pyaclnn.Empty((8, 16), x.dtype))
+"""
+WRONG_EVERYWHERE = """
+import numpy as np
+from pyaclnn import mock
+
+@mock.operator("aclnnAdd")
+def add(self, other, alpha):
+    return self + alpha * other + 1
+
+@mock.operator("aclnnMatmul")
+def matmul(self, mat2, cubeMathType):
+    return self @ mat2 + 1
+
+@mock.operator("aclnnLayerNorm")
+def layer_norm(input, normalizedShape, weightOptional, biasOptional, eps):
+    mean, rstd = input.mean(-1, keepdims=True), 1 / np.sqrt(input.var(-1, keepdims=True) + eps)
+    return (input - mean) * rstd + 1, mean, rstd
+
+@mock.operator("aclnnCat")
+def cat(tensors, dim):
+    return np.concatenate(tensors, dim) + 1
+"""
+
+
+def test_contents_of_a_result_that_is_wrong_everywhere_shrink_by_the_axes_that_allow_it(
+    tmp_path: Path,
+) -> None:
+    trace = capture(tmp_path / "run.trace", SQUARES, "--contents", "full")
+    kernel = tmp_path / "kernel.py"
+    kernel.write_text(WRONG_EVERYWHERE)
+    shapes = {}
+    for call in calls(trace):
+        if call.name in {"aclnnAdd", "aclnnMatmul", "aclnnLayerNorm", "aclnnCat"}:
+            made = pyaclnn("trace", "test", trace, call.number, PYACLNN_MOCK_OPERATORS=str(kernel))
+            assert made.returncode == 0, made.stderr
+            names: dict[str, object] = {"__name__": "made"}
+            source = made.stdout.replace("    found_", "    return locals()\n    found_", 1)
+            exec(source, names)  # noqa: S102  # the test that was written
+            given = next(v for n, v in names.items() if n.startswith("test_"))()  # type: ignore[operator]
+            arrays = {n: v for n, v in given.items() if hasattr(v, "shape")}
+            arrays |= {f"{n}{i}": v for n, each in given.items() if n == "tensors"
+                       for i, v in enumerate(each)}  # fmt: skip
+            shapes[call.name] = {name: array.shape for name, array in arrays.items()}
+    assert shapes == {
+        "aclnnAdd": {"self": (1, 1), "other": (1, 1), "out": (1, 1)},
+        "aclnnMatmul": {"self": (1, 8), "mat2": (8, 1), "out": (1, 1)},
+        "aclnnLayerNorm": {
+            "input": (1, 8), "weightOptional": (8,), "biasOptional": (8,), "out": (1, 8),
+            "meanOutOptional": (1, 1), "rstdOutOptional": (1, 1),
+        },
+        "aclnnCat": {"tensors0": (1, 8), "tensors1": (1, 8), "out": (1, 16)},
+    }  # fmt: skip
+
+
 def test_a_report_that_cannot_be_written_is_named_and_loses_no_result(
     trace: Path, tmp_path: Path
 ) -> None:
@@ -200,6 +263,59 @@ def test_a_file_without_calls_is_refused_by_every_command(
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith(f"pyaclnn {command}: ")
     assert reason in done.stderr
+
+
+@pytest.mark.sampled(1)
+@pytest.mark.parametrize("command", ["trace show", "trace test", "trace compare", "replay"])
+def test_a_reader_that_goes_ends_each_command_without_a_word(command: str, trace: Path) -> None:
+    number = next(call.number for call in calls(trace) if call.name == "aclnnMuls")
+    rest: dict[str, list[object]] = {"trace test": [number], "trace compare": [trace]}
+    reading, writing = os.pipe()
+    os.close(reading)
+    words: list[str | Path] = [sys.executable, "-m", "pyaclnn", *command.split(), trace]
+    words += map(str, rest.get(command, []))
+    with os.fdopen(writing, "w") as nobody:
+        done = subprocess.run(words, env={**os.environ, "PYACLNN_BACKEND": "mock"}, stdout=nobody,
+                              stderr=subprocess.PIPE, text=True, check=False)  # fmt: skip
+    assert (done.returncode, done.stderr) == (141, "")
+
+
+@pytest.mark.parametrize(
+    ("given", "hint"),
+    [
+        ("aclnnMul", "did you mean 'aclnnMuls'?"),
+        ("aclnnmuls", "did you mean 'aclnnMuls'?"),
+        ("xyz", "without --operator all are listed"),
+    ],
+)
+def test_an_operator_that_a_trace_lacks_is_named(given: str, hint: str, trace: Path) -> None:
+    done = pyaclnn("trace", "show", trace, "--operator", given)
+    message = f"pyaclnn trace show: run.trace has no call of '{given}'; {hint}\n"
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", message)
+
+
+@pytest.mark.parametrize(
+    ("given", "hint"),
+    [("aclnnMulls", "did you mean 'aclnnMuls'?"), ("HcclAllReduc", "did you mean 'HcclAllReduce'?"),
+     ("xyz", "'pyaclnn ops list' lists them.")],
+)  # fmt: skip
+def test_contents_of_an_operator_that_does_not_exist_are_refused(
+    given: str, hint: str, tmp_path: Path
+) -> None:
+    trace = tmp_path / "run.trace"
+    done = pyaclnn("capture", "-o", trace, "--full", given, "--", "true")
+    assert (done.returncode, trace.exists()) == (2, False)
+    assert f"argument --full: '{given}' is no operator; {hint}" in done.stderr
+
+
+def test_as_many_operators_as_there_are_can_be_named(tmp_path: Path) -> None:
+    names = [name for name in catalogue() if name < "aclnnM"]
+    options = [word for name in (*names, "aclnnMuls") for word in ("--full", name)]
+    trace = capture(tmp_path / "run.trace", PROGRAM, *options)
+    of = {call.number for call in calls(trace) if call.name == "aclnnMuls"}
+    found = [r.data for r in read_trace(trace) if isinstance(r, Contents) and r.call in of]
+    assert found
+    assert None not in found
 
 
 def test_a_missing_trace_is_named_before_a_missing_backend(tmp_path: Path) -> None:

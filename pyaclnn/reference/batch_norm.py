@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from pyaclnn.reference.arithmetic.channels import ChannelLayout
-from pyaclnn.reference.arithmetic.moments import moments
+from pyaclnn.reference.arithmetic.channels import ChannelLayout, WholeChannels
 from pyaclnn.reference.arithmetic.precision import rounded, total
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
+
+    from pyaclnn.reference.arithmetic.channels import Channels
 
 __all__ = [
     "BatchNormGrads",
@@ -44,7 +45,6 @@ class BatchNormGrads(NamedTuple):
     grad_bias: NDArray[Any] | None
 
 
-@np.errstate(all="ignore")
 def batch_norm(
     input: ArrayLike,
     running_mean: ArrayLike | None,
@@ -70,22 +70,35 @@ def batch_norm(
     Source: CANN: ops-nn norm/batch_norm_v3.
     """
     tensor = np.asarray(input)
-    layout = ChannelLayout.of("input", tensor)
+    channels = WholeChannels(ChannelLayout.of("input", tensor), tensor)
+    statistics = running_mean, running_var, weight, bias
+    return of_channels(channels, *statistics, training, momentum, eps, family=family)
+
+
+@np.errstate(all="ignore")
+def of_channels(
+    channels: Channels,
+    running_mean: ArrayLike | None,
+    running_var: ArrayLike | None,
+    weight: ArrayLike | None,
+    bias: ArrayLike | None,
+    training: bool,
+    momentum: float,
+    eps: float,
+    *,
+    family: str | None,
+) -> BatchNormResult:
+    """Do what `batch_norm` does, with channels that compute their moments and results."""
+    layout = channels.layout
     scale = layout.per_channel("weight", weight, 1)
     shift = layout.per_channel("bias", bias, 0)
     mean = old_mean = layout.per_channel("running_mean", running_mean, 0)
     variance = old_variance = layout.per_channel("running_var", running_var, 1)
-    x = layout.wide("input", tensor)
     count = layout.samples * layout.positions
     if training:
-        centred, mean, variance = moments(x, (0, 2))
-        mean, variance = mean[0], variance[0]
-    else:
-        centred = x - mean
+        mean, variance = channels.moments()
     invstd = 1 / np.sqrt(variance + eps)
-    centred *= invstd * scale
-    centred += shift
-    output = rounded(centred, tensor.dtype).reshape(tensor.shape)
+    output = channels.normalized(mean, invstd * scale, shift)
 
     def moved(
         given: ArrayLike | None, old: NDArray[Any], batch: NDArray[Any]

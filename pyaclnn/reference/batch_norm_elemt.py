@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pyaclnn.reference.arithmetic.channels import ChannelLayout
+from pyaclnn.reference.arithmetic.channels import ChannelLayout, WholeChannels
 from pyaclnn.reference.arithmetic.precision import rounded, wide
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, DTypeLike, NDArray
+
+    from pyaclnn.reference.arithmetic.channels import Channels
 
 __all__ = [
     "batch_norm_elemt",
@@ -19,7 +21,6 @@ __all__ = [
 ]
 
 
-@np.errstate(all="ignore")
 def batch_norm_elemt(
     input: ArrayLike,
     weight: ArrayLike | None,
@@ -40,8 +41,23 @@ def batch_norm_elemt(
     Source: CANN: ops-nn norm/batch_norm_elemt.
     """
     tensor = np.asarray(input)
-    layout = ChannelLayout.of("input", tensor)
-    x = layout.wide("input", tensor) - layout.per_channel("mean", mean, 0)
+    channels = WholeChannels(ChannelLayout.of("input", tensor), tensor)
+    return of_channels(channels, weight, bias, mean, invstd, eps, family=family)
+
+
+@np.errstate(all="ignore")
+def of_channels(
+    channels: Channels,
+    weight: ArrayLike | None,
+    bias: ArrayLike | None,
+    mean: ArrayLike,
+    invstd: ArrayLike,
+    eps: float,
+    *,
+    family: str | None,
+) -> NDArray[Any]:
+    """Do what `batch_norm_elemt` does, with channels that compute their results."""
+    layout = channels.layout
     deviation = layout.per_channel("invstd", invstd, 1)
     if family is not None:
         dtype = np.asarray(invstd).dtype
@@ -49,9 +65,9 @@ def batch_norm_elemt(
         given = deviation.astype(dtype)
         variance = wide(one / (given * given) - small, layout.dtype)
         deviation = 1 / np.sqrt(variance + eps)
-    x *= deviation * layout.per_channel("weight", weight, 1)
-    x += layout.per_channel("bias", bias, 0)
-    return rounded(x, tensor.dtype).reshape(layout.shape)
+    factor = deviation * layout.per_channel("weight", weight, 1)
+    shift = layout.per_channel("bias", bias, 0)
+    return channels.normalized(layout.per_channel("mean", mean, 0), factor, shift)
 
 
 @np.errstate(all="ignore")

@@ -4,16 +4,17 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
-from pyaclnn.reference.arithmetic.precision import arithmetic_dtype, wide
+from pyaclnn.reference.arithmetic.moments import moments
+from pyaclnn.reference.arithmetic.precision import arithmetic_dtype, rounded, wide
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["ChannelLayout"]
+__all__ = ["ChannelLayout", "Channels", "WholeChannels"]
 
 FEWEST_AXES = 2
 
@@ -108,3 +109,44 @@ class ChannelLayout(NamedTuple):
         if array.shape != (self.channels,):
             raise ValueError(f"{name} has the shape {array.shape}; it must be ({self.channels},)")
         return wide(array, self.dtype)[:, None]
+
+
+class Channels(Protocol):
+    """The channels of a tensor, and how they are computed with."""
+
+    @property
+    def layout(self) -> ChannelLayout:
+        """The samples, channels and positions."""
+
+    @property
+    def tensor(self) -> NDArray[Any]:
+        """The tensor."""
+
+    def moments(self) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Return the mean and the biased variance of each channel, (C, 1) both."""
+
+    def normalized(
+        self, mean: NDArray[Any], factor: NDArray[Any], shift: NDArray[Any]
+    ) -> NDArray[Any]:
+        """Return `(x - mean) * factor + shift` in the tensor's type, from (C, 1) each."""
+
+
+class WholeChannels(NamedTuple):
+    """The channels of a tensor, computed with as a whole."""
+
+    layout: ChannelLayout
+    tensor: NDArray[Any]
+
+    def moments(self) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Return the mean and the biased variance of each channel, (C, 1) both."""
+        _, mean, variance = moments(self.layout.wide("input", self.tensor), (0, 2))
+        return mean[0], variance[0]
+
+    def normalized(
+        self, mean: NDArray[Any], factor: NDArray[Any], shift: NDArray[Any]
+    ) -> NDArray[Any]:
+        """Return `(x - mean) * factor + shift` in the tensor's type, from (C, 1) each."""
+        centred = self.layout.wide("input", self.tensor) - mean
+        centred *= factor
+        centred += shift
+        return rounded(centred, self.tensor.dtype).reshape(self.tensor.shape)

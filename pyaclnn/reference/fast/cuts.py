@@ -102,8 +102,6 @@ CUTS: Mapping[str, Callable[[dict[str, Any]], Cut | None]] = {
     "add_rms_norm_dynamic_quant_v2": rows_of("x1"),
     "add_rms_norm_quant": rows_of("x1"),
     "add_rms_norm_quant_v2": rows_of("x1"),
-    "batch_norm": channels,
-    "batch_norm_elemt": samples_of("input"),
     "deep_norm": rows_of("x"),
     "group_norm": samples_of("input"),
     "group_norm_silu": samples_of("input"),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from pyaclnn.reference.fast.results import empty
-from pyaclnn.reference.fast.sweep import sweep
+from pyaclnn.reference.fast.sweep import combine_moments, sweep
 from pyaclnn.reference.fast.tiled_rows import TiledRows
 from pyaclnn.reference.fast.tiles import add_columns, row_dot
 from pyaclnn.reference.layer_norm import IMPL_MODES, LayerNormGrads, LayerNormResult
@@ -180,11 +180,3 @@ class Gradient(NamedTuple):
         result = np.subtract(grad, centred, out=tile.target(self.grad_input, "grad"))
         tile.store(self.grad_input, result)
         return ()
-
-
-def combine_moments(found: NDArray[Any], widths: NDArray[Any]) -> Totals:
-    """Make means and sums of squared deviations of whole rows out of those of panels."""
-    means, squares = np.moveaxis(found.astype(np.float64), 1, 0)
-    weights = widths[:, None, None]
-    mean = (means * weights).sum(axis=0) / widths.sum()
-    return mean, (squares + (means - mean) ** 2 * weights).sum(axis=0)

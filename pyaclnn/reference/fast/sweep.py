@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     Sums: TypeAlias = Sequence[NDArray[np.float64] | None]
     Totals: TypeAlias = Sequence[NDArray[Any]]
 
-__all__ = ["Visit", "sweep"]
+__all__ = ["EVERYTHING", "Visit", "combine_moments", "element_buffer", "sweep"]
 
 # NumPy copies operands that it broadcasts over rows, except where rows do not fit its buffers. Only
 # rows that are too short for a loop of their own gain by that.
@@ -55,10 +55,23 @@ class Visit(Protocol):
         """
 
 
+def element_buffer(columns: int) -> int:
+    """Return the number of elements of NumPy's buffers that suits rows of so many columns."""
+    return BUFFERED if columns < SHORT_ROW else UNBUFFERED
+
+
 def add(found: NDArray[Any], widths: NDArray[Any]) -> Totals:
     """Combine what was found out about panels where that is sums, of any widths."""
     del widths
     return list(found.sum(axis=0, dtype=np.float64))
+
+
+def combine_moments(found: NDArray[Any], widths: NDArray[Any]) -> Totals:
+    """Make means and sums of squared deviations of whole rows out of those of panels."""
+    means, squares = np.moveaxis(found.astype(np.float64), 1, 0)
+    weights = widths[:, None, None]
+    mean = (means * weights).sum(axis=0) / widths.sum()
+    return mean, (squares + (means - mean) ** 2 * weights).sum(axis=0)
 
 
 def sweep(
@@ -95,7 +108,7 @@ def sweep(
 
     if not groups:
         return
-    with plain_arithmetic(BUFFERED if layout.columns < SHORT_ROW else UNBUFFERED):
+    with plain_arithmetic(element_buffer(layout.columns)):
         visited = spread(first_visits, groups)
         if whole_rows:
             every_sums = [sums for sums, _ in visited]

@@ -55,6 +55,10 @@ GROUPS = PYPROJECT["dependency-groups"]
 CLIENTS = ("torch", "torch-npu", "numpy-ascend", "l0n0lacl", "pyhccl")
 AGES = ("oldest", "newest")
 FIRST_NUMPY = {"3.13": "2.1", "3.14": "2.3"}  # where there was none for 1.26
+WITH_THE_NEWEST = (
+    *("tests/clients/test_torch.py", "-k"),
+    "layer_norm or training_with_adamw or norms_of_pyaclnn",
+)
 COVERED_BY = (
     *TESTS_OF_A_MACHINE,
     *(f"tests/{room}" for room in ("calling", "installed", "tiling", "unit")),
@@ -157,6 +161,21 @@ def networks(session: nox.Session) -> None:
     session.install(".[test]", *(package for group in groups for package in GROUPS[group]))
     files = ("tests/clients/test_networks.py", "tests/clients/test_distributed.py")
     session.run("pytest", "-n0", "-m", "clients", *files, *session.posargs)
+
+
+@nox.session(python=PYTHONS)
+def newest(session: nox.Session) -> None:
+    """Some clients on the newest torch-npu that the index has for a Python, or on one it is given.
+
+    ``nox -s newest-3.12 -- torch-npu==2.13.*`` gives one. PyTorch for it takes 6 GB of disk.
+    """
+    session.install(".[test]")
+    install = ("python", ".ci/newest.py", *session.posargs)
+    answer = str(session.run(*install, silent=True, success_codes=[0, 1])).strip()
+    session.log(answer)
+    if answer.rpartition("\n")[2].startswith("no "):
+        session.skip(answer)
+    session.run("pytest", "-n0", "-m", "clients", *WITH_THE_NEWEST)
 
 
 @nox.session(python=USUAL)

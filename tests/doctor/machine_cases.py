@@ -16,6 +16,7 @@ DEVICE = Options(grace=1.0, skip=("NUM",))
 IMPATIENT = Options(deadline=12.0, grace=0.5, skip=("NUM",))
 PACKAGES = Options(grace=1.0, only=("PKG",))
 ONE_OPERATOR = Options(grace=1.0, only=("NUM-rms_norm",))
+REPEATED = Options(grace=1.0, only=("NUM-rms_norm",), iterations=8)
 NUMBERS_201 = Options(grace=1.0, only=("NUM-201",))
 RMS = "NUM-rms_norm@0"
 AT = r"at libascendcl.so\+0x[0-9a-f]+"
@@ -247,6 +248,7 @@ MACHINE = [
     ),
     vendor("init-507008", "DEV-102", "507008.*no driver"),
     vendor("init-500000", "DEV-102", "500000.*no driver"),
+    vendor("init-100002", "DEV-102", "100002.*nothing in this process.*LD_PRELOAD"),
     vendor("no-soc-name", "DEV-102", "cannot tell the name of the chip"),
     vendor("count-507899", "DEV-103", "507899.*cannot be opened"),
     vendor("count-0", "DEV-103", "no device to use", code=4),
@@ -258,6 +260,7 @@ MACHINE = [
     vendor("open-hang-with-child", "DEV-104@0", "no answer for.*hangs", TIMEOUT, IMPATIENT),
     vendor("open-507033", "DEV-104@0", "507033.*another process or container holds"),
     vendor("open-507033-of-1", "DEV-104@1", "507033", devices=2),
+    vendor("malloc-107002", "DEV-107@0", "107002.*two copies of the runtime"),
     vendor("malloc-207001", "DEV-107@0", "207001.*another process uses"),
     vendor("malloc-null", "DEV-107@0", "aclrtMalloc answers success and gives NULL"),
     vendor("malloc-same", "DEV-107@0", "gives the same memory twice"),
@@ -272,6 +275,7 @@ MACHINE = [
     vendor("op-nan", RMS, "NaN.*leaves part of its output unwritten", options=ONE_OPERATOR),
     vendor("op-nothing", RMS, "nothing was written.*never ran", options=ONE_OPERATOR),
     vendor("op-one", RMS, "one wrong element.*fault of the hardware", options=ONE_OPERATOR),
+    vendor("op-seldom", RMS, "now and then: in . of 8 iterations.*hardware", options=REPEATED),
     vendor("op-half", RMS, "exact as float16.*lower precision", options=ONE_OPERATOR),
     vendor("late", RMS, "too late.*returns before its work is done", options=ONE_OPERATOR),
     vendor("op-slow", RMS, "right, but slow", WARN, ONE_OPERATOR, code=0),

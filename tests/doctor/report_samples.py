@@ -5,9 +5,11 @@ from __future__ import annotations
 
 import math
 import random
+from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
+from pyaclnn.health.report.fleet import gather
 from pyaclnn.health.report.record import (
     CheckResult,
     Evidence,
@@ -18,10 +20,20 @@ from pyaclnn.health.report.record import (
     Status,
 )
 
+if TYPE_CHECKING:
+    from pathlib import Path
+
 EDGES = (*(10.0 ** (k / 2) for k in range(-12, 3)), None)
 
 NASTY = "<script>alert('x')</script> & \"quotes\" \x00\x1b[31m $body {brace}"
 """A text that breaks whoever forgets to escape."""
+
+
+def reason_of(path: Path) -> str:
+    """Return why a file is no report, as the one row of a merge says it."""
+    (report,) = gather([str(path)]).reports
+    (result,) = report.results
+    return result.summary
 
 
 def number(operator: str, output: str, dtype: str, shape: tuple[int, ...], **but: object) -> Number:

@@ -38,15 +38,24 @@ __all__ = ["advice_for", "at_end", "cut_short", "explained", "from_error", "with
 def advice_for(code: int) -> tuple[tuple[str, ...], str]:
     """Return likely causes and the next step for a status code."""
     known = explanation(code)
+    # The doctor's own calls are right: a program's mistakes are no cause.
+    if meaning(code).name in _DENIALS:
+        denied = found("DEV-111.denied", code=code)
+        return denied.causes, denied.next_step or ""
     if issubclass(known.exception, KernelError):
-        # The doctor's inputs are right: the user's own program is no cause.
-        return (
-            "the operator package is of another version than toolkit or driver, or of another chip",
-            "the hardware fails",
-        ), "npu-smi info -t health -i ID; then install the operator package of this chip again"
+        failed = found("DEV-111.kernel")
+        return failed.causes, failed.next_step or ""
     # The doctor cannot send people to the doctor.
     step = "npu-smi info" if "pyaclnn doctor" in known.next_step else known.next_step
     return known.causes or (known.meaning,), step
+
+
+_DENIALS: Final = {
+    "ACL_ERROR_UNINITIALIZE", "ACL_ERROR_REPEAT_INITIALIZE", "ACL_ERROR_RT_CONTEXT_NULL",
+    "ACL_ERROR_RT_STREAM_CONTEXT", "ACL_ERROR_RESOURCE_NOT_MATCH", "ACL_ERROR_RT_INVALID_HANDLE",
+    "ACL_ERROR_INVALID_RESOURCE_HANDLE",
+}  # fmt: skip
+"""Codes that deny what the doctor did before the call: initialise, open, create."""
 
 
 def from_error(error: AclError) -> Finding:

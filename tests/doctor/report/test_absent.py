@@ -55,12 +55,6 @@ def test_a_pipe_without_a_writer_does_not_hold_a_merge(tmp_path: Path) -> None:
     assert fleet.reports[1].results[0].id == "REP-001"
 
 
-def test_files_of_which_none_is_a_report_are_refused(tmp_path: Path) -> None:
-    (tmp_path / "a.json").write_text("{}")
-    with pytest.raises(ValueError, match=r"a\.json' is not a report"):
-        gather([str(tmp_path / "a.json"), str(tmp_path / "b.json")])
-
-
 def test_a_machine_that_is_expected_and_absent_is_named(tmp_path: Path) -> None:
     path = tmp_path / "one.json"
     path.write_text(WHOLE, encoding="utf-8")

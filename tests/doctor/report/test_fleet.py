@@ -129,14 +129,23 @@ def test_what_is_no_report_is_refused_by_the_file_s_name(
 ) -> None:
     path = tmp_path / "some.json"
     path.write_text(text)
-    with pytest.raises(ValueError, match=words) as caught:
-        gather([str(path)])
-    assert "some.json" in str(caught.value)
+    reason = samples.reason_of(path)
+    assert "some.json" in reason
+    assert words in reason
 
 
 def test_a_file_that_does_not_exist_is_refused_by_its_name(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match=r"gone\.json' cannot be read: No such file"):
-        gather([str(tmp_path / "gone.json")])
+    reason = samples.reason_of(tmp_path / "gone.json")
+    assert "gone.json' cannot be read: No such file" in reason
+
+
+def test_files_of_which_none_is_a_report_are_a_row_each(tmp_path: Path) -> None:
+    paths = [tmp_path / f"n{number}.json" for number in range(3)]
+    for path, text in zip(paths, ["", "{", '{"schema": 9}'], strict=True):
+        path.write_text(text)
+    fleet = gather(map(str, paths))
+    assert fleet.names == ("n0", "n1", "n2")
+    assert fleet.exit_status == 3
 
 
 def test_a_machine_without_a_name_has_one() -> None:

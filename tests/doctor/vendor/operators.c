@@ -85,6 +85,9 @@ static void spoil_float(float *values)
     if (fault("op-one")) {
         values[elements / 2] += 1.0F;
     }
+    if (fault("op-seldom") && calls % 7 == 0) {
+        values[elements / 2] += 1.0F;
+    }
     for (size_t i = 0; fault("op-half") && i < elements; i++) {
         /* A float32 whose mantissa is rounded to that of a float16. */
         uint32_t bits;

@@ -155,6 +155,10 @@ ACL_FUNC_VISIBILITY aclError aclInit(const char *config)
     if (fault("init-507008")) {
         return ACL_ERROR_RT_SOC_VERSION;
     }
+    if (fault("init-100002")) { /* this process has initialised nothing */
+        BEHIND(aclInit)(config);
+        return ACL_ERROR_REPEAT_INITIALIZE;
+    }
     const char *log = getenv("ASCEND_PROCESS_LOG_PATH");
     if (fault("init-500000") && log != NULL) {
         char path[4096];
@@ -232,6 +236,9 @@ ACL_FUNC_VISIBILITY aclError aclrtSetDevice(int32_t device)
 
 ACL_FUNC_VISIBILITY aclError aclrtMalloc(void **address, size_t size, aclrtMemMallocPolicy policy)
 {
+    if (fault("malloc-107002")) {
+        return ACL_ERROR_RT_CONTEXT_NULL;
+    }
     if (fault("malloc-207001")) {
         return ACL_ERROR_RT_MEMORY_ALLOCATION;
     }

@@ -21,7 +21,7 @@ from pyaclnn.health.report.record import Evidence
 from pyaclnn.runtime.array import DeviceArray
 from pyaclnn.runtime.creation import to_device
 from pyaclnn.runtime.event import Event
-from pyaclnn.runtime.initialization import ensure_runtime
+from pyaclnn.runtime.initialization import ensure_runtime, owns_runtime
 from pyaclnn.runtime.pinned import pinned_empty
 from pyaclnn.runtime.stream import Stream
 
@@ -71,6 +71,9 @@ def _refusal(path: Path) -> str | None:
 def _initialises(session: Session) -> Finding:
     session.load()
     ensure_runtime()
+    if not owns_runtime():
+        code = raw.ACL_ERROR_REPEAT_INITIALIZE
+        return found("DEV-102.not_first", Evidence("function", "aclInit", f"returned {code}"))
     soc_name = text("aclrtGetSocName")
     session.facts["soc_name"] = soc_name
     if not soc_name:

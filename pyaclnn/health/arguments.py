@@ -111,6 +111,7 @@ def _npus(text: str) -> int:
 
 _TYPES: Final[dict[str, Callable[[str], Any]]] = {
     "bytes": functools.partial(_whole, what=" of bytes", least=64, most=1 << 32),
+    "times": functools.partial(_whole, what="", least=1, most=1_000_000),
     "count": functools.partial(_whole, what="", least=1, most=256),
     "device": _device,
     "devices": _devices,

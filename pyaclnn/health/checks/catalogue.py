@@ -128,23 +128,30 @@ def _severity(found: Finding, device: int | None) -> Severity:
     return Severity.MONITOR if watched else Severity.NONE
 
 
+_EACH: Final = "NUM-operator"
+"""The row of the checks of single operators."""
+
+
 @functools.cache
 def checks() -> tuple[Check, ...]:
     """Return every check in the order in which they run."""
-    return tuple(check for family in FAMILIES for check in _of_family(family))
+    rows = ((row, family) for family in FAMILIES for row in check_rows(family))
+    return tuple(check for row, family in rows for check in _of(row, family))
 
 
-def _of_family(family: str) -> Iterator[Check]:
-    operators = all_operators()
-    for name, given in check_rows(family).items():
-        # The row of an operator stands for all of them.
-        for operator in operators if name == "NUM-operator" else ("",):
-            row = fill(given, {"operator": operator})
-            level = Level[row.pop("level", "quick").upper()]
-            seconds = row.pop("seconds", 30.0)
-            seconds += row.pop("seconds_an_operator", 0.0) * len(operators)
-            identity = name.replace("operator", operator)
-            yield Check(identity, level=level, seconds=seconds, **row)
+@functools.cache
+def _of(row: str, family: str) -> tuple[Check, ...]:
+    """Return the checks of a row: that of an operator stands for all of them."""
+    made = []
+    for operator in all_operators() if row == _EACH else ("",):
+        given = fill(check_rows(family)[row], {"operator": operator})
+        level = Level[given.pop("level", "quick").upper()]
+        seconds = given.pop("seconds", 30.0)
+        more = given.pop("seconds_an_operator", 0.0)
+        seconds += more * len(all_operators()) if more else 0.0
+        identity = row.replace("operator", operator)
+        made.append(Check(identity, level=level, seconds=seconds, **given))
+    return tuple(made)
 
 
 @functools.cache
@@ -159,7 +166,7 @@ def find(name: str) -> Check:
         UnknownCheckError: There is none; the message lists the checks, those of operators as one.
     """
     wanted = name.split("@", maxsplit=1)[0].strip().upper()
-    known = next((check for check in checks() if check.id.upper() == wanted), None)
+    known = next((check for check in _like(wanted) if check.id.upper() == wanted), None)
     if known is None:
         numeric = {f"NUM-{operator}" for operator in all_operators()}
         listed = dict.fromkeys("NUM-OPERATOR" if i in numeric else i for i in _by_id())
@@ -168,6 +175,15 @@ def find(name: str) -> Check:
             f"there is no check {name!r}; there are {', '.join(listed)}{question}"
         )
     return known
+
+
+def _like(wanted: str) -> Iterator[Check]:
+    """Yield the checks whose ids begin like one, of the last family first: a child needs few."""
+    start = wanted.partition("-")[0]
+    for family in reversed(FAMILIES):
+        for row in check_rows(family):
+            if row.startswith(start):
+                yield from _of(row, family)
 
 
 def _matching(patterns: Iterable[str]) -> set[str]:

@@ -36,6 +36,7 @@ class Extent:
     """Duration and extent of the steps on a device.
 
     Attributes:
+        iterations: How often each case of an operator is run.
         soak: Seconds for which the operators are repeated at the end; 0 for none.
         soak_threads: Number of threads in each process that repeat them.
         soak_faults: Faults to inject meanwhile, in `pyaclnn.mock.GRAMMAR`; on the simulated NPU
@@ -47,6 +48,7 @@ class Extent:
         memory_seconds: Seconds after which no further pattern is begun.
     """
 
+    iterations: int = 1
     soak: float = 0.0
     soak_threads: int = 4
     soak_faults: str = ""

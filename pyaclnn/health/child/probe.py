@@ -12,6 +12,7 @@ import sys
 import time
 import traceback
 import warnings
+from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Final
 
@@ -48,7 +49,8 @@ def main(arguments: Sequence[str]) -> int:
     session = Session(task)
     passed: dict[str, bool] = {}
     for identity in task.steps:
-        journal.begin(identity, task.deadlines[identity])
+        session.begin = partial(journal.begin, identity, task.deadlines[identity])
+        session.begin()
         begun = time.monotonic()
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always", CleanupWarning)

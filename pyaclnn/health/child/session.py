@@ -9,6 +9,8 @@ from pyaclnn.cann.library import backend, select_backend
 from pyaclnn.runtime.device import Device
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from pyaclnn.cann.library import Backend
     from pyaclnn.health.child.journal import ChildTask
 
@@ -22,12 +24,14 @@ class Session:
         task: The task of the child.
         facts: Facts for the parent besides the results.
         step: The check that is under way.
+        begin: Announces that the step begins again, with its whole time.
     """
 
     def __init__(self, task: ChildTask) -> None:
         self.task = task
         self.facts: dict[str, Any] = {}
         self.step = ""
+        self.begin: Callable[[], None] = lambda: None
         self._device: Device | None = None
 
     @property

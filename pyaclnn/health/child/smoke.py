@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import sys
+from functools import partial
 from typing import TYPE_CHECKING
 
 from pyaclnn.base.errors import AclError, text_of
@@ -60,8 +61,9 @@ def _run(task: ChildTask, journal: Journal) -> None:
             if task.dtypes and str(case.dtype) not in task.dtypes:
                 continue
             shape = "x".join(map(str, case.shape))
-            journal.begin(f"{case.operator} {case.dtype} {shape}", patience)
-            for outcome in smoke.run(case, device):
+            begin = partial(journal.begin, f"{case.operator} {case.dtype} {shape}", patience)
+            begin()
+            for outcome in smoke.run(case, device, iterations=task.iterations, begin=begin):
                 journal.write(result=outcome)
         journal.begin(f"device {task.device} is given back", patience)
     finally:

@@ -72,14 +72,21 @@ def note_calls(path: Path) -> None:
     with path.open("r+b") as file:
         page = mmap.mmap(file.fileno(), _ROOM)
 
+    noted: object = None
+
     def note(frame: FrameType, event: str, function: Any) -> None:
-        if event.startswith("c_"):
+        # Called for every call of the process: the frequent cases come first.
+        nonlocal noted
+        if event == "c_call":
             name = getattr(function, "__name__", "")
             if name.startswith(_OURS):  # C of ours, which takes the function as an argument
                 name = str(frame.f_locals.get("name"))
             if name.startswith(_PREFIX):
-                begun = name.encode() if event == "c_call" else b""
-                page[:] = begun[:_ROOM].ljust(_ROOM, b"\0")
+                noted = function
+                page[:] = name.encode()[:_ROOM].ljust(_ROOM, b"\0")
+        elif noted is not None and function is noted:  # it has returned, or raised
+            noted = None
+            page[:] = bytes(_ROOM)
 
     sys.setprofile(note)
 

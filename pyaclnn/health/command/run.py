@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 from pyaclnn.base.errors import text_of
 from pyaclnn.base.locks import cached_property
 from pyaclnn.facts.variables import TOLD
-from pyaclnn.health.checks.catalogue import COMPARED, IN_TURN, SOAK, TOGETHER, find, plan
+from pyaclnn.health.checks.catalogue import COMPARED, IN_TURN, SOAK, THE_END, TOGETHER, find, plan
 from pyaclnn.health.checks.comparison import Measured
 from pyaclnn.health.checks.context import CheckContext
 from pyaclnn.health.checks.driver import device_nodes, read_visible
@@ -103,8 +103,12 @@ class Devices:
 
     def _run_device(self, number: int, checks: list[Check]) -> None:
         run, processes = self._runs[number], self._context.options.soak_processes
-        for group in dict.fromkeys(check.group for check in checks):
-            members = [check for check in checks if check.group == group]
+        # A simulated device whose numbers another one checks needs no second child for the rest.
+        others = self._context.simulated and number != min(run.peers, default=number)
+        groups = {c.id: "device" if others and c.group == "numbers" else c.group for c in checks}
+        for group in dict.fromkeys(groups.values()):
+            members = [check for check in checks if groups[check.id] == group]
+            members.sort(key=lambda check: check.id == THE_END)
             if group == "soak" and processes > 1 and run.over is None:
                 members = self._state.runnable(members, number)
                 run_in_parallel(self._context, self._state, number, members, processes)

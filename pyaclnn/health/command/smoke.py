@@ -79,6 +79,7 @@ def run(options: argparse.Namespace, patience: float = PATIENCE) -> int:
         patience=patience,
         folder=str(Path.cwd()),
         dtypes=dtypes,
+        iterations=options.iterations,
     )
     try:
         with terminable():

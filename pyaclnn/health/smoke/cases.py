@@ -23,16 +23,17 @@ from pyaclnn.facts.accuracy import QUANTIZED, TOLERANCES, judge
 from pyaclnn.facts.chips import find_family
 from pyaclnn.facts.operators import Operator, all_operators
 from pyaclnn.facts.operators.parameters import Tensor
+from pyaclnn.health.report.aggregate import Aggregate
 from pyaclnn.health.report.record import ERROR_EDGES, Number
-from pyaclnn.health.smoke.launching import Case, Host, is_possible, launch
+from pyaclnn.health.smoke.launching import Case, Host, is_possible, prepare
 from pyaclnn.runtime.dtypes import DTYPES, WORDS
 from pyaclnn.runtime.stream import Stream
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from pyaclnn.facts.accuracy import Verdict
-    from pyaclnn.health.smoke.launching import Launched
+    from pyaclnn.health.smoke.launching import Launched, Prepared
     from pyaclnn.runtime.device import Device
 
 __all__ = [
@@ -41,6 +42,7 @@ __all__ = [
     "OUTLYING",
     "PATIENCE",
     "SHAPES",
+    "SOMETIMES",
     "cases",
     "dtypes_of",
     "evaluate_outputs",
@@ -55,6 +57,8 @@ PATIENCE = 0.25
 
 IMPRECISE = "within the standard, but only as exact as float16, not as float32"
 """Beginning of the verdict on float32 results that were computed in a lower precision."""
+SOMETIMES = "now and then"
+"""Beginning of the verdict on outputs that are wrong in some iterations only."""
 OUTLYING = "within the standard, but an element errs more than rounding can explain"
 """Beginning of the verdict on results of which single elements are wrong."""
 _OUTLYING = 8
@@ -127,20 +131,50 @@ def _takes(operator: Operator, dtype: np.dtype[Any], family: str | None) -> bool
     return WORDS[dtype] in operator.types.allowed(operator.primary.type, {}, rows)
 
 
-def run(case: Case, device: Device, patience: float = PATIENCE) -> Iterator[Number]:
+def run(
+    case: Case,
+    device: Device,
+    patience: float = PATIENCE,
+    iterations: int = 1,
+    begin: Callable[[], None] = lambda: None,
+) -> Iterator[Number]:
     """Run one case.
 
     Args:
         case: The case.
         device: The device.
         patience: Seconds after which wrong outputs are read once more; 0 for not at all.
+        iterations: How often it is run.
+        begin: Called before each time but the first.
 
     Yields:
-        One comparison for each output; a single failed one if the call itself fails.
+        One comparison for each output, the worst of all iterations; a single failed one if the call
+        itself fails. The verdict on one that failed says how often it did.
     """
+    prepared, every = prepare(case, device), Aggregate()
+    failed: dict[str, list[int]] = {}
+    for iteration in range(1, iterations + 1):
+        if iteration > 1:
+            begin()
+        outcomes = _once(prepared, device, 0.0 if failed else patience)
+        every.add(outcomes)
+        for outcome in outcomes:
+            if not outcome.passed:
+                failed.setdefault(outcome.output, []).append(iteration)
+    for number in every.numbers():
+        times = failed.get(number.output)
+        if times and iterations > 1:
+            often = SOMETIMES if len(times) < iterations else "always"
+            words = f"{often}: in {len(times)} of {iterations} iterations, first in {times[0]}"
+            yield replace(number, verdict=f"{words}; {number.verdict}")
+        else:
+            yield number
+
+
+def _once(prepared: Prepared, device: Device, patience: float) -> list[Number]:
     try:
         with Stream(device) as stream:
-            launched = launch(case, stream)
+            launched = prepared.launch(stream)
             begun = time.perf_counter()
             stream.synchronize()
             seconds = launched.seconds + time.perf_counter() - begun
@@ -148,9 +182,8 @@ def run(case: Case, device: Device, patience: float = PATIENCE) -> Iterator[Numb
             if patience and not all(outcome.passed for outcome in outcomes):
                 outcomes = _look_again(launched, outcomes, patience)
     except AclError as error:
-        yield _failed(case, error)
-        return
-    yield from outcomes
+        return [_failed(prepared.case, error)]
+    return outcomes
 
 
 def evaluate_outputs(

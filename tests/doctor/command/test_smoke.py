@@ -22,6 +22,7 @@ import sys
 from argparse import Namespace
 from pyaclnn.health.command import smoke as smoke_command
 options = Namespace(backend=sys.argv[1], device=0, json=False, operator=["rms_norm"], dtype=None)
+options.iterations = int(sys.argv[3])
 options.table = True
 sys.exit(smoke_command.run(options, float(sys.argv[2])))
 """
@@ -37,12 +38,24 @@ smoke_command.run_child = watched
 
 
 def smoke(
-    folder: Path, parts: Parts, broken: str, patience: float = 60.0, backend: str | None = None
+    folder: Path,
+    parts: Parts,
+    broken: str,
+    patience: float = 60.0,
+    backend: str | None = None,
+    iterations: int = 1,
 ) -> subprocess.CompletedProcess[str]:
     made = healthy(folder / "machine", "8.1", parts)
     fault(broken)(made)
     done = subprocess.run(
-        [sys.executable, "-c", IMPATIENT, backend or str(made.cann), str(patience)],
+        [
+            sys.executable,
+            "-c",
+            IMPATIENT,
+            backend or str(made.cann),
+            str(patience),
+            str(iterations),
+        ],
         env=made.environment,
         cwd=made.root,
         capture_output=True,
@@ -96,10 +109,26 @@ def test_a_hang_is_given_up(tmp_path: Path, parts: Parts) -> None:
 
 
 @pytest.mark.exhaustive
+@pytest.mark.parametrize(
+    ("iterations", "status", "words"),
+    [
+        (1, 0, r"All \d+ outputs passed"),
+        (8, 1, "now and then: in 1 of 8 iterations, first in 7; one wrong element"),
+    ],
+)
+def test_a_fault_that_shows_seldom_needs_iterations(
+    tmp_path: Path, parts: Parts, iterations: int, status: int, words: str
+) -> None:
+    done = smoke(tmp_path, parts, "op-seldom", iterations=iterations)
+    assert done.returncode == status, done.stderr
+    assert re.search(words, done.stdout)
+
+
+@pytest.mark.exhaustive
 def test_a_signal_ends_the_child_too(tmp_path: Path, parts: Parts) -> None:
     made = healthy(tmp_path / "machine", "8.1", parts)
     fault("op-hang")(made)
-    command = [sys.executable, "-c", WATCHED + IMPATIENT, str(made.cann), "60"]
+    command = [sys.executable, "-c", WATCHED + IMPATIENT, str(made.cann), "60", "1"]
     with subprocess.Popen(
         command, env=made.environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     ) as ours:

@@ -39,6 +39,7 @@ MOST_EVIDENCE: Final = 6
 """The number of wrong outputs that a finding lists."""
 
 _BY_VERDICT: Final = {
+    smoke.SOMETIMES: "NUM-operator.sometimes",
     "right, but too late": "NUM-operator.late",
     "nothing was written": "NUM-operator.unwritten",
     "all zero": "NUM-operator.zero",
@@ -145,9 +146,9 @@ _TWICE: Final = (37, 1531)
 
 def _run_all(cases: Iterable[Case], session: Session) -> list[Number]:
     outcomes: list[Number] = []
-    patience = smoke.PATIENCE
+    patience, iterations = smoke.PATIENCE, session.task.iterations
     for case in cases:
-        found = list(smoke.run(case, session.device, patience))
+        found = list(smoke.run(case, session.device, patience, iterations, session.begin))
         if not _passed(found):
             patience = 0.0  # one look at the way in which outputs are wrong is enough
         outcomes += found
@@ -222,12 +223,12 @@ def _twice(session: Session) -> Finding:
                 # Sums over rows are made in any order without the switch.
                 continue
             runs = []
-            for _ in range(2):
+            for _ in range(max(2, session.task.iterations)):
                 launched = launch(case, stream)
                 stream.synchronize()
                 runs.append(launched.read())
             for name, first in runs[0].items():
-                count = _unequal_bits(first, runs[1][name])
+                count = max(_unequal_bits(first, run[name]) for run in runs[1:])
                 if count:
                     label = f"{case.operator} {case.dtype} {name}"
                     different.append(value(label, f"{count} of {first.size} elements differ"))

@@ -47,9 +47,14 @@ def norms(x: NDArray[Any], axes: tuple[int, ...], order: float) -> NDArray[Any]:
 
 def _total_of_squares(x: NDArray[Any], axes: tuple[int, ...]) -> NDArray[Any]:
     last = x.ndim - 1
-    if last not in axes or not 0 < x.shape[last] <= _LONGEST_PRODUCT:
+    if last not in axes or not x.size:
         return total(x * x, axes)
     # A row by itself needs no room for the squares, which take longer to store than to add up.
-    rows = np.matmul(x[..., np.newaxis, :], x[..., np.newaxis])[..., 0]
-    others = tuple(axis for axis in axes if axis != last)
-    return total(rows, others) if others else rows
+    length = x.shape[last]
+    whole = length - length % _LONGEST_PRODUCT
+    pieces = [x[..., :whole].reshape(*x.shape[:last], -1, _LONGEST_PRODUCT)] if whole else []
+    if whole < length:
+        pieces.append(x[..., np.newaxis, whole:])
+    products = [np.matmul(piece[..., np.newaxis, :], piece[..., np.newaxis]) for piece in pieces]
+    rows = np.concatenate(products, axis=last)[..., 0, 0]
+    return rows if axes == (last,) and rows.shape[last] == 1 else total(rows, axes)

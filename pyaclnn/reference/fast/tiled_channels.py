@@ -86,7 +86,8 @@ class TiledChannels(NamedTuple):
         # those of the next.
         panels = [self._tiles()] if self.rows.spans_rows else groups
         with plain_arithmetic(element_buffer(self.rows.columns)):
-            visited = [spread(visit, panel) for panel in panels]
+            every = iter(spread(visit, self._tiles()))
+        visited = [list(itertools.islice(every, len(panel))) for panel in panels]
         if self._has_long_rows:
             widths = np.repeat([panel[0].shape[1] for panel in panels], layout.samples)
             found = np.stack([np.concatenate(tiles, axis=1) for tiles in visited])

@@ -2,9 +2,9 @@
 """Calls of operators and what PyTorch gives for them.
 
 `kernel_cases.txt` has a line each, ``Name(arguments) = result``: arguments in the language of
-`GENERATORS`, a result as an expression of PyTorch on them, independent of the kernel. Without a
-result it is the row of the operator in ``aten.txt``. ``python -m tests.mock_device.cases`` writes
-them down as numbers in `kernel_vectors.jsonl`, which is compared without PyTorch.
+`GENERATORS`, a result as an expression of PyTorch on them, independent of the kernel.
+``python -m tests.mock_device.cases`` writes them down as numbers in `kernel_vectors.jsonl`, which
+is compared without PyTorch.
 """
 
 from __future__ import annotations
@@ -21,7 +21,6 @@ import numpy as np
 
 from pyaclnn.facts.operators.catalogue import catalogue
 from pyaclnn.reference.kernels import built_in
-from pyaclnn.reference.kernels.aten import aten_kernel
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -123,19 +122,10 @@ def cases() -> Iterator[Case]:
 def expected(case: Case) -> list[Any]:
     """What PyTorch gives: an array, a list of them or None for each result."""
     torch: Any = import_module("torch")
-    if not case.oracle:
-        found = aten_kernel(case.operator).function(**named(case))
-        return list(found) if isinstance(found, tuple) else [found]
     oracles = vars(import_module("tests.mock_device.oracles"))
     given = {name: tensors(torch, value) for name, value in case.given.items()}
     found = eval(case.oracle, {**oracles, "torch": torch, **given})  # noqa: S307 (our own)
     return [arrays(each) for each in (found if isinstance(found, tuple) else (found,))]
-
-
-def named(case: Case) -> dict[str, Any]:
-    kernel = aten_kernel(case.operator)
-    names = {kernel.parameter_for(name): value for name, value in case.given.items()}
-    return {name: value for name, value in names.items() if name is not None}
 
 
 def tensors(torch: Any, value: Any) -> Any:

@@ -24,6 +24,7 @@ import numpy as np
 from pyaclnn.reference import Strength, implementation
 from pyaclnn.reference.kernels import graph_functions
 from pyaclnn.reference.kernels.aten import KERNELS, is_asked_for
+from pyaclnn.reference.kernels.blocks import relaid
 from pyaclnn.reference.kernels.functions import functions
 from pyaclnn.reference.kernels.kernel import KernelLimitError
 from pyaclnn.reference.kernels.rows import Row
@@ -96,7 +97,7 @@ def graph_function(name: str) -> GraphFunction | None:
     used = {node.id for node in ast.walk(tree.body) if isinstance(node, ast.Name)}
     known = {each: _kernel(each) for each in used if each.startswith("aclnn")}
     function: Callable[..., Any] = eval(  # noqa: S307  # our own table
-        text, {"np": np, **functions(), **vars(graph_functions), **known}
+        text, {"np": np, "relaid": relaid, **functions(), **vars(graph_functions), **known}
     )
     named = {each.arg for each in tree.args.kwonlyargs}
     defaults: Mapping[str, Any] = function.__kwdefaults__ or {}

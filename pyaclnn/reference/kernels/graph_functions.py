@@ -8,40 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pyaclnn.reference.kernels.blocks import relaid
-from pyaclnn.reference.kernels.functions.recurrent import gru, gru_backward, lstm, lstm_backward
-
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
-
-__all__ = [
-    "cdist",
-    "cdist_backward",
-    "every_but",
-    "gru",
-    "gru_backward",
-    "how",
-    "indexed",
-    "lp_powers",
-    "lstm",
-    "lstm_backward",
-    "mask_packed",
-    "mask_unpacked",
-    "matrix_product",
-    "moments",
-    "normed_back",
-    "number",
-    "only",
-    "over_time",
-    "put_along",
-    "reduced",
-    "relaid",
-    "singular_values",
-    "strided",
-    "swapped",
-    "symmetric",
-    "variance",
-]
 
 Array = Any
 _CUBE = 16

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Functions that the rows of `numpy.txt` call beside NumPy's own, one area per file."""
+"""Functions that the rows of `numpy.txt` call beside NumPy's own, one area per file.
+
+Each name without an underscore that an area defines is one of them.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,10 @@ import functools
 import pkgutil
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pyaclnn.reference.kernels.promotion import indices_within
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -17,8 +24,13 @@ __all__ = ["functions"]
 @functools.cache
 def functions() -> Mapping[str, Callable[..., Any]]:
     """Return the functions of all areas, by their names."""
-    found: dict[str, Callable[..., Any]] = {}
+    found: dict[str, Callable[..., Any]] = {"indices_within": indices_within}
     for module in pkgutil.iter_modules(__path__):
         area = import_module(f"{__name__}.{module.name}")
-        found |= {name: getattr(area, name) for name in area.__all__}
+        for name, value in vars(area).items():
+            own = getattr(value, "__module__", "") == area.__name__ or isinstance(
+                value, np.vectorize
+            )
+            if own and callable(value) and not name.startswith("_"):
+                found[name] = value
     return found

@@ -17,19 +17,6 @@ from pyaclnn.reference.kernels.functions.basic import softmax
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = [
-    "Scoring",
-    "attention",
-    "attention_gradient",
-    "inferred_attention",
-    "masked_softmax",
-    "merged_attention",
-    "page_rows",
-    "rope_parted",
-    "with_rope",
-    "without",
-]
-
 Array = Any
 _STATISTICS = 8
 

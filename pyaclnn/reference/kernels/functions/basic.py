@@ -8,35 +8,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = [
-    "along",
-    "axes",
-    "complex_of",
-    "erf",
-    "erfc",
-    "floats",
-    "gelu",
-    "gelu_slope",
-    "inverse",
-    "lgamma",
-    "log_softmax",
-    "mean_factor",
-    "normal_density",
-    "order",
-    "plus",
-    "reduced",
-    "rms_normed",
-    "rounded_off",
-    "running_place",
-    "sigmoid",
-    "softmax",
-    "softplus",
-    "solved",
-    "taken",
-    "weighted",
-    "xlogy",
-]
-
 Array = Any
 erf = np.vectorize(math.erf, otypes=[np.float64])
 erfc = np.vectorize(math.erfc, otypes=[np.float64])

@@ -12,20 +12,6 @@ from pyaclnn.reference.kernels.functions.regions import overlaps, roi_align
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = [
-    "box_iou",
-    "boxes_decoded",
-    "boxes_encoded",
-    "class_nms",
-    "distance_iou",
-    "nms",
-    "responsible",
-    "roi_means",
-    "rotated_decoded",
-    "rotated_encoded",
-    "yolo_encoded",
-]
-
 Array = Any
 
 

@@ -10,8 +10,6 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["advanced", "compressed", "compressed_back", "gathered_cache"]
-
 Array = Any
 
 

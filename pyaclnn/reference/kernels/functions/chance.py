@@ -7,8 +7,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["bits_kept", "drawn", "keep_bits", "multinomial", "one_number"]
-
 Array = Any
 
 

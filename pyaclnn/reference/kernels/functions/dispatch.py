@@ -21,16 +21,6 @@ if TYPE_CHECKING:
 
     from pyaclnn.reference.kernels.functions.exchange import Group
 
-__all__ = [
-    "brought_back",
-    "dispatched",
-    "group_product_of",
-    "one_group",
-    "residual_norm",
-    "rows_received",
-    "rows_returned",
-]
-
 Array = Any
 
 

@@ -16,16 +16,6 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = [
-    "all_gather",
-    "all_reduce",
-    "all_to_all",
-    "all_to_all_v",
-    "everyone",
-    "own_group",
-    "reduce_scatter",
-]
-
 Array = Any
 Value = TypeVar("Value")
 
@@ -111,12 +101,10 @@ def all_reduce(x: Array, operation: str = "sum") -> Array:
 
 def reduce_scatter(x: Array, operation: str = "sum") -> Array:
     """This rank's share of the rows of the sum over all ranks."""
-    return _shares(all_reduce(x, operation))[own_group().rank]
-
-
-def all_to_all(x: Array, axis: int = 0) -> Array:
-    """This rank's share of the rows of each rank, one below the other."""
-    return np.concatenate([_shares(given, axis)[own_group().rank] for given in everyone(x)], axis)
+    total, group = all_reduce(x, operation), own_group()
+    if len(total) % group.ranks:
+        raise ValueError(f"{len(total)} rows cannot be shared between {group.ranks} ranks")
+    return np.split(total, group.ranks)[group.rank]
 
 
 def all_to_all_v(parts: list[Array], counts: list[int]) -> list[Array]:
@@ -137,10 +125,3 @@ def all_to_all_v(parts: list[Array], counts: list[int]) -> list[Array]:
         if len(rows) != count:
             raise ValueError(f"rank {rank} sends {len(rows)} rows; {count} are expected of it")
     return received
-
-
-def _shares(x: Array, axis: int = 0) -> list[Array]:
-    ranks = own_group().ranks
-    if x.shape[axis] % ranks:
-        raise ValueError(f"{x.shape[axis]} rows cannot be shared between {ranks} ranks")
-    return np.split(x, ranks, axis)

@@ -12,20 +12,6 @@ from pyaclnn.reference.kernels.functions.attention import without
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = [
-    "cached_rotation",
-    "combined",
-    "expert_order",
-    "expert_range_back",
-    "expert_range_combined",
-    "expert_range_combined_back",
-    "group_ends",
-    "grouped_product",
-    "like",
-    "rotated",
-    "rotation",
-]
-
 Array = Any
 
 

@@ -9,8 +9,6 @@ import numpy as np
 
 from pyaclnn.reference.kernels.functions.basic import sigmoid, softmax
 
-__all__ = ["clipped_gate", "clipped_gate_back", "parted", "rejoined", "top_logits"]
-
 Array = Any
 
 

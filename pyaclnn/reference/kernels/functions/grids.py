@@ -12,8 +12,6 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["grid_sampled", "grid_sampled_back"]
-
 Array = Any
 NEAREST, BICUBIC = 1, 2
 ZEROS, BORDER, REFLECTION = 0, 1, 2

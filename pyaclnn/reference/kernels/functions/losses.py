@@ -12,8 +12,6 @@ from pyaclnn.reference.kernels.promotion import indices_within
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["class_shares", "cross_entropy", "cross_entropy_slope", "ctc_back"]
-
 Array = Any
 
 

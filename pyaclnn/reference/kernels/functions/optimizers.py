@@ -10,8 +10,6 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["adam_step", "adamw_steps", "averaged_adam", "sgd_steps"]
-
 Array = Any
 
 

@@ -12,25 +12,6 @@ from pyaclnn.reference.kernels.promotion import indices_within
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-__all__ = [
-    "added",
-    "bags",
-    "consecutive",
-    "gradient_of_copy",
-    "index_places",
-    "indices_within",
-    "lines",
-    "padded",
-    "paged",
-    "repeated",
-    "repeated_back",
-    "scattered",
-    "slices",
-    "strided_slice",
-    "unique_elements",
-    "written",
-]
-
 Array = Any
 _REDUCE: dict[Any, Any] = {
     0: None,

@@ -14,26 +14,6 @@ from pyaclnn.reference.kernels.functions.attention import without
 from pyaclnn.reference.kernels.functions.basic import sigmoid
 from pyaclnn.reference.kernels.functions.routing import groups_of_rows
 
-__all__ = [
-    "block_quantized",
-    "dequantized",
-    "dequantized_product",
-    "dequantized_weight",
-    "dynamic",
-    "fake_quantized",
-    "gated",
-    "group_product",
-    "packed_nibbles",
-    "packed_scale",
-    "quantized",
-    "scale_of",
-    "scaled",
-    "shared_scales",
-    "turned",
-    "unshared",
-    "whole",
-]
-
 Array = Any
 _PACKED = {
     ("int32", "int4"),

@@ -13,17 +13,6 @@ from pyaclnn.reference.kernels.kernel import KernelLimitError
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-__all__ = [
-    "gru",
-    "gru_backward",
-    "gru_stack",
-    "gru_stack_backward",
-    "lstm",
-    "lstm_backward",
-    "lstm_stack",
-    "lstm_stack_backward",
-]
-
 Array = Any
 
 

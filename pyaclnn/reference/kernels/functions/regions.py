@@ -10,8 +10,6 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-__all__ = ["overlaps", "roi_align", "roi_align_back"]
-
 Array = Any
 
 

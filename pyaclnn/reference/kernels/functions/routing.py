@@ -17,20 +17,6 @@ from pyaclnn.reference.kernels.functions.experts import expert_order, group_ends
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = [
-    "expanded",
-    "expanded_back",
-    "expanded_permute",
-    "experts_chosen",
-    "feed_forward",
-    "group_outer",
-    "group_sums",
-    "groups_of_rows",
-    "routed",
-    "sinkhorn",
-    "unpermuted_back",
-]
-
 Array = Any
 
 

@@ -7,8 +7,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["deformable_attention", "deformable_attention_back", "short_time_spectrum"]
-
 Array = Any
 
 

@@ -19,26 +19,6 @@ from pyaclnn.reference.kernels.promotion import indices_within
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-__all__ = [
-    "adaptive",
-    "adaptive_max",
-    "columns",
-    "convolved",
-    "convolved_back",
-    "convolved_weight",
-    "masked_places",
-    "max_masked",
-    "max_pooled",
-    "mean_windows",
-    "mixed",
-    "pool_divisor",
-    "resized",
-    "resized_back",
-    "spread",
-    "unpooled",
-    "wide_to",
-]
-
 Array = Any
 
 

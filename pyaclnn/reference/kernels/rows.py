@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tables of kernels: rows ``Names: expression [parameters that may be NULL]``.
+"""Tables of kernels: rows ``Names: types expression [parameters that may be NULL]``.
 
 Names are those of C without ``aclnn``, or behind ``=`` whole ones; one that ends in ``*`` has
 results that may be shorter than their tensors. An expression names C parameters, without ``Ref``
-or ``Optional`` if it likes, and functions. A row goes on in lines that begin with a space.
+or ``Optional`` if it likes, and functions. A row goes on in lines that begin with a space. Types
+are a word of `TYPES`, or nothing.
 """
 
 from __future__ import annotations
@@ -20,9 +21,14 @@ from pyaclnn.reference.kernels.kernel import short_names
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-__all__ = ["Row", "function_of", "missing", "parameter_names", "rows_of"]
+__all__ = ["TYPES", "Row", "function_of", "missing", "parameter_names", "rows_of"]
 
-_ROW: Final = re.compile(r"(?P<names>[A-Za-z0-9*= ]+): (?P<text>.*?)(?: \[(?P<null>[\w ]+)\])?")
+TYPES: Final = ("common", "real", "truth", "raw")
+"""Words for the types in which a row of NumPy computes; `numpy.txt` explains them."""
+_ROW: Final = re.compile(
+    rf"(?P<names>[A-Za-z0-9*= ]+): (?:(?P<types>{'|'.join(TYPES)}) )?(?P<text>.*?)"
+    r"(?: \[(?P<null>[\w ]+)\])?"
+)
 _FOLDER: Final = __file__.rpartition("/")[0]
 
 
@@ -33,11 +39,13 @@ class Row(NamedTuple):
         text: An expression of C's parameter names and of functions.
         null: Parameters that may be NULL although their C names do not say so.
         shrinks: Whether results may be shorter than the tensors they are written to.
+        types: A word of `TYPES`, or nothing.
     """
 
     text: str
     null: tuple[str, ...]
     shrinks: bool
+    types: str = ""
 
 
 @functools.cache
@@ -52,7 +60,9 @@ def rows_of(table: str) -> Mapping[str, Row]:
         if match := _ROW.fullmatch(line):
             null = tuple((match["null"] or "").split())
             for name in match["names"].split():
-                found[_whole(name)] = Row(match["text"], null, name.endswith("*"))
+                found[_whole(name)] = Row(
+                    match["text"], null, name.endswith("*"), match["types"] or ""
+                )
     return found
 
 

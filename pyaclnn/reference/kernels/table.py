@@ -3,7 +3,7 @@
 
 An expression computes, and neither checks nor casts: floats of 16 bits come to it as float32, and
 its results are cast to the tensors they are written to. It calls functions of NumPy and those of
-`pyaclnn.reference.kernels.functions`.
+`pyaclnn.reference.kernels.functions`. A word before it has operands promoted first.
 """
 
 from __future__ import annotations
@@ -13,8 +13,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pyaclnn.facts.operators.catalogue import catalogue
 from pyaclnn.reference.kernels.functions import functions
-from pyaclnn.reference.kernels.kernel import Kernel
+from pyaclnn.reference.kernels.kernel import Kernel, short_names
+from pyaclnn.reference.kernels.promotion import cast, floating, promoted, wide
 from pyaclnn.reference.kernels.rows import function_of, parameter_names, rows_of
 
 if TYPE_CHECKING:
@@ -37,8 +39,37 @@ def row_kernel(name: str) -> Kernel:
             return None
         return functions().get(name) or getattr(np, name, None) or getattr(builtins, name)
 
-    function = function_of(row, function_named)
-    return Kernel(name, _quietly(function), shrinks=row.shrinks, plain=True, ignored=row.null)
+    function = _quietly(function_of(row, function_named))
+    if row.types not in ("", "raw"):
+        function = _promoting(name, function, row.types)
+    return Kernel(name, function, shrinks=row.shrinks, plain=not row.types, ignored=row.null)
+
+
+def _promoting(name: str, function: Callable[..., Any], types: str) -> Callable[..., Any]:
+    """Compute in the common type of the tensors and scalars that are read, to which results round.
+
+    Args:
+        name: The C name of the operator.
+        function: The function.
+        types: ``"common"``; ``"real"``, where integers become float32; or ``"truth"``, where
+            results are truth values.
+    """
+    kinds = (p for p in catalogue()[name].parameters if p.read and p.kind in "ta")
+    operands = {short for p in kinds for short in short_names(p.name)}
+
+    def compute(**arguments: Any) -> Any:
+        given = {k: x for k, x in arguments.items() if k in operands and x is not None}
+        dtype = promoted(*given.values())
+        dtype = floating(dtype) if types == "real" else dtype
+        found = function(**arguments | {k: wide(x, dtype) for k, x in given.items()})
+        if types == "truth":
+            dtype = np.dtype(np.bool_)
+        elif dtype.kind == "c" and found.dtype.kind == "f":
+            dtype = found.dtype  # a magnitude
+        return cast(found, dtype)
+
+    vars(compute).update(vars(function))
+    return compute
 
 
 def _quietly(function: Callable[..., Any]) -> Callable[..., Any]:

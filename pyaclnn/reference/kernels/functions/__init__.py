@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pyaclnn.reference.kernels.promotion import indices_within
+from pyaclnn.reference.kernels.promotion import indices_within, some, wide
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -24,7 +24,11 @@ __all__ = ["functions"]
 @functools.cache
 def functions() -> Mapping[str, Callable[..., Any]]:
     """Return the functions of all areas, by their names."""
-    found: dict[str, Callable[..., Any]] = {"indices_within": indices_within}
+    found: dict[str, Callable[..., Any]] = {
+        "indices_within": indices_within,
+        "some": some,
+        "wide": wide,
+    }
     for module in pkgutil.iter_modules(__path__):
         area = import_module(f"{__name__}.{module.name}")
         for name, value in vars(area).items():

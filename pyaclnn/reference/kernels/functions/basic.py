@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from pyaclnn.reference.kernels.promotion import cast, category, wide
+
 Array = Any
 erf = np.vectorize(math.erf, otypes=[np.float64])
 erfc = np.vectorize(math.erfc, otypes=[np.float64])
@@ -85,18 +87,99 @@ def along(vector: Array, x: Array, axis: int = 1) -> Array:
 
 
 def axes(dims: Any, x: Array) -> tuple[int, ...]:
-    """Axes that are named, or all of them."""
-    return tuple(d % x.ndim for d in dims) if dims and x.ndim else tuple(range(x.ndim))
+    """Axes that are named, or all of them; a tensor without axes counts as one with one.
+
+    Raises:
+        ValueError: There is no such axis, or one is named twice.
+    """
+    rank, dims = max(x.ndim, 1), tuple(dims or ())
+    for dim in dims:
+        if not -rank <= dim < rank:
+            raise ValueError(f"dimension {dim} is not in [{-rank}, {rank - 1}]")
+    found = tuple(dim % rank for dim in dims)
+    if len(set(found)) != len(found):
+        raise ValueError(f"a dimension appears twice in {list(dims)}")
+    return () if x.ndim == 0 else found or tuple(range(x.ndim))
+
+
+def axis(dim: int, x: Array) -> int:
+    """An axis, counted from the first one; 0 of a tensor without axes."""
+    return (axes((dim,), x) or (0,))[0]
+
+
+def mean_in(x: Array, dims: Any, keep: bool, dtype: Any) -> Array:
+    """The mean along axes, in a data type that is named."""
+    if category(dtype) not in "fc":
+        raise ValueError(f"a mean has no data type {dtype}; it must be of floating point")
+    return cast(wide(x.astype(dtype)).mean(axes(dims, x), keepdims=keep), dtype)
+
+
+def sum_in(x: Array, dims: Any, keep: bool, dtype: Any, shape: tuple[int, ...]) -> Array:
+    """The sum along axes, in a data type that is named; of all elements, in any shape."""
+    found = cast(wide(x.astype(dtype)).sum(axes(dims, x), keepdims=keep), dtype)
+    return found.reshape(shape) if found.size == math.prod(shape) == 1 else found
+
+
+def variance_of(x: Array, dims: Any, correction: int, keep: bool) -> Array:
+    """The sum of squares around the mean by the number of elements less a correction."""
+    along, values = axes(dims, x), wide(x)
+    count = math.prod(x.shape[axis] for axis in along)
+    around = values - values.mean(along, keepdims=True)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        degrees = np.asarray(max(count - correction, 0), values.dtype)
+        return cast(np.square(around).sum(along, keepdims=keep) / degrees, x.dtype)
+
+
+def running_sum(x: Array, dim: int, exclusive: bool, reverse: bool) -> Array:
+    """The sums up to each element, without it, or from the other end."""
+    along = axis(dim, x)
+    if not x.ndim:
+        return x * (not exclusive)
+    sums = (np.flip(x, along) if reverse else x).cumsum(along)
+    if exclusive:
+        sums = np.roll(sums, 1, along)
+        np.moveaxis(sums, along, 0)[:1] = 0
+    return np.flip(sums, along) if reverse else sums
+
+
+def product(a: Array, b: Array, cube: int, ranks: tuple[int, ...] = ()) -> Array:
+    """A product of matrices, accumulated in float32: ``cube``, cubeMathType, may lower that.
+
+    Raises:
+        ValueError: It is none of CANN's, or the shapes are not those of factors.
+    """
+    if cube not in range(4):
+        raise ValueError(f"cubeMathType is {cube}; it must be 0 to 3")
+    for rank, matrix in zip(ranks, (a, b), strict=False):
+        if matrix.ndim != rank:
+            raise ValueError(f"a factor has {matrix.ndim} dimensions; it must have {rank}")
+    if a.ndim and b.ndim and a.shape[-1] != b.shape[max(b.ndim - 2, 0)]:
+        raise ValueError(f"shapes {a.shape} and {b.shape} do not go together as factors")
+    return np.matmul(a, b)
+
+
+def _checked(reduction: int) -> int:
+    if reduction not in (0, 1, 2):
+        raise ValueError(f"reduction is {reduction}; it must be 0, 1 or 2")
+    return reduction
 
 
 def reduced(each: Array, reduction: Any) -> Array:
     """A loss: of each element (0), their mean (1) or their sum (2)."""
-    return (lambda x: x, np.mean, np.sum)[reduction](each)
+    return (lambda x: x, np.mean, np.sum)[_checked(reduction)](each)
 
 
 def mean_factor(x: Array, reduction: int) -> float:
     """The factor of a gradient whose loss is a mean."""
-    return 1 / max(x.size, 1) if reduction == 1 else 1.0
+    return 1 / max(x.size, 1) if _checked(reduction) == 1 else 1.0
+
+
+def by_tanh(approximate: Any) -> bool:
+    """Report whether a word or number asks for an approximation by the hyperbolic tangent."""
+    known = {0: False, 1: True, "none": False, "tanh": True}
+    if approximate not in known:
+        raise ValueError(f"approximate is {approximate!r}; it must be one of {[*known]}")
+    return known[approximate]
 
 
 def plus(x: Array, *others: Array) -> Array:

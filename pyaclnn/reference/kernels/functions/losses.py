@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pyaclnn.reference.kernels.promotion import indices_within
+from pyaclnn.reference.kernels.functions.basic import reduced
+from pyaclnn.reference.kernels.promotion import indices_within, wide
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -85,3 +86,47 @@ def ctc_back(
         lost = zero_infinity and np.isinf(forward[0][place])
         made[:steps, place] = 0 if lost else (np.exp(each) - found) * gradient[place]
     return made
+
+
+def _weighted(x: Array, target: Array, weight: Array, ignored: int) -> tuple[Array, Array, Array]:
+    """The rows of scores, the class of each, and what each counts: 0 where it is ignored."""
+    x = np.moveaxis(x, _classes(x), -1)
+    if x.ndim == 0 or target.shape != x.shape[:-1]:
+        raise ValueError(f"self is {x.shape} and target {target.shape}; it must be one a row")
+    rows, classes = wide(x).reshape(-1, x.shape[-1]), target.reshape(-1)
+    counted = classes != ignored
+    classes = indices_within("target", np.where(counted, classes, 0), rows.shape[1])
+    return rows, classes, np.where(counted, wide(weight)[classes], 0).astype(rows.dtype)
+
+
+def _classes(x: Array) -> int:
+    """The axis of the classes: in front of those of an image."""
+    return -1 if x.ndim < 3 else -3  # noqa: PLR2004
+
+
+def class_loss(
+    x: Array, target: Array, weight: Array, reduction: int, ignored: int, results: Sequence[Array]
+) -> tuple[Array, Array]:
+    """Minus the weighted log-probability of the target's class; the sum of weights beside it."""
+    rows, classes, weights = _weighted(x, target, weight, ignored)
+    each = -rows[np.arange(len(rows)), classes] * weights
+    total = weights.sum() if reduction else np.zeros_like(weights.sum())
+    found = each.sum() / total if reduction == 1 else reduced(each, reduction)
+    made = zip((found, total), results, strict=True)
+    loss, divisor = (np.reshape(each, result.shape).astype(x.dtype) for each, result in made)
+    return loss, divisor
+
+
+def class_loss_back(
+    gradient: Array, given: tuple[Array, Array, Array], reduction: int, ignored: int, total: Array
+) -> Array:
+    """The gradient of `class_loss` by its scores, which are given with targets and weights."""
+    rows, classes, weights = _weighted(*given, ignored)
+    reduced(weights, reduction)  # refuses another one
+    divisor = wide(total).reshape(()) if reduction == 1 else 1
+    slopes = -weights * wide(gradient).reshape(-1) / divisor
+    found = np.zeros(rows.shape, rows.dtype)
+    found[np.arange(len(rows)), classes] = np.where(weights == 0, 0, slopes)
+    last = _classes(given[0])
+    found = found.reshape(np.moveaxis(given[0], last, -1).shape)
+    return np.moveaxis(found, -1, last).astype(given[0].dtype)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Padding, indexing and scattering."""
+"""Padding, joining, splitting, indexing, sorting and scattering."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pyaclnn.reference.kernels.promotion import indices_within
+from pyaclnn.reference.kernels.functions.basic import axis, order
+from pyaclnn.reference.kernels.promotion import indices_within, some, wide
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -184,3 +185,67 @@ def strided_slice(x: Array, bounds: Sequence[Sequence[int]], masks: Sequence[int
         else:
             made.append(slice(None if begin & bit else start, None if end & bit else stop, step))
     return x[tuple(made)]
+
+
+def joined(tensors: list[Array], dim: int) -> Array:
+    """Tensors one behind the other; those of shape ``(0,)`` do not count."""
+    kept = [tensor for tensor in some("tensors", tensors) if tensor.shape != (0,)] or tensors
+    return np.concatenate(kept, axis(dim, kept[0]))
+
+
+def bordered(x: Array, pad: Sequence[int], value: Any) -> Array:
+    """A tensor in a border of a value: two widths an axis, the last axis first; some below 0."""
+    if len(pad) % 2 or len(pad) > 2 * x.ndim:
+        raise ValueError(f"pad has {len(pad)} elements; it must have two a dimension")
+    pairs = [(0, 0)] * (x.ndim - len(pad) // 2) + [*zip(pad[::2], pad[1::2], strict=True)][::-1]
+    if any(sum(pair) + length < 0 for pair, length in zip(pairs, x.shape, strict=True)):
+        raise ValueError(f"pad {list(pad)} takes more away than {list(x.shape)} has")
+    grown = [(max(before, 0), max(after, 0)) for before, after in pairs]
+    made = np.pad(x, grown, constant_values=np.asarray(value).astype(x.dtype))
+    lengths = zip(pairs, made.shape, strict=True)
+    return made[tuple(slice(max(-a, 0), length - max(-b, 0)) for (a, b), length in lengths)]
+
+
+def pieces(x: Array, dim: int, lengths: Sequence[int] | int) -> list[Array]:
+    """Pieces of lengths along an axis, or of one length, of which the last may be shorter."""
+    along = axis(dim, x)
+    count = x.shape[along]
+    if lengths == 0:
+        raise ValueError("splitSections is 0; it must be the length of a piece")
+    if isinstance(lengths, int):
+        return np.split(x, range(lengths, count, lengths), along)
+    if sum(lengths) != count:
+        raise ValueError(f"splitSize sums to {sum(lengths)}; it must be {count}")
+    return np.split(x, np.cumsum(lengths)[:-1], along)
+
+
+def gathered(x: Array, dim: int, index: Array) -> Array:
+    """The elements that ``index`` names at its place, of each line along an axis."""
+    along = axis(dim, x)
+    if index.ndim != x.ndim:
+        raise ValueError(f"index has {index.ndim} dimensions; it must have {x.ndim}, as self")
+    lines = [slice(None) if along == k else slice(n) for k, n in enumerate(index.shape)]
+    index = indices_within("index", index, x.shape[along])
+    return np.take_along_axis(x[tuple(lines)], index, along)
+
+
+def slices_at(x: Array, dim: int, index: Array, *, most: int = 8) -> Array:
+    """Slices of an axis, in the order and shape of ``index``, of ``most`` axes."""
+    if index.ndim > most:
+        raise ValueError(f"index has {index.ndim} dimensions; it must have {most}")
+    along = axis(dim, x)
+    index = index.reshape(-1) if most == 1 else index
+    return np.take(x, indices_within("index", index, x.shape[along]), along)
+
+
+def ranked(x: Array, dim: int, descending: bool, count: int | None = None) -> tuple[Array, Array]:
+    """The elements of an axis in order, the first ``count`` of them, and where each was.
+
+    Equal ones stay in order: a sort that need not be stable may be. NaN is largest.
+    """
+    along = axis(dim, x)
+    if count is not None and not 0 <= count <= x.shape[along]:
+        raise ValueError(f"k is {count}; it must be in [0, {x.shape[along]}]")
+    places = order(wide(x), along, descending)
+    places = places if count is None else np.take(places, range(count), along)
+    return np.take_along_axis(x, places, along), places

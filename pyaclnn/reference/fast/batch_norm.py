@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pyaclnn.reference import batch_norm as definitions
+from pyaclnn.reference.batch_norm import BatchNormResult, batch_norm as definition, of_channels
 from pyaclnn.reference.fast.blocks import in_blocks
 from pyaclnn.reference.fast.cuts import channels
 from pyaclnn.reference.fast.tiled_channels import channels_of
@@ -20,7 +20,7 @@ __all__ = ["batch_norm"]
 # Of fewer elements a channel, its moments take as long as the results.
 FEWEST_OF_A_CHANNEL = 64
 
-in_blocks_of_channels = in_blocks(channels)(definitions.batch_norm)
+in_blocks_of_channels = in_blocks(channels)(definition)
 
 
 def batch_norm(
@@ -34,11 +34,11 @@ def batch_norm(
     eps: float = 1e-5,
     *,
     family: str | None = None,
-) -> definitions.BatchNormResult:
+) -> BatchNormResult:
     """Compute the same as `definition("batch_norm")`, tile by tile."""
     statistics = running_mean, running_var, weight, bias
     tensor = np.asarray(input)
     if training and tensor.size < FEWEST_OF_A_CHANNEL * np.prod(tensor.shape[1:2]):
         return in_blocks_of_channels(tensor, *statistics, training, momentum, eps, family=family)
     found = channels_of("input", tensor)
-    return definitions.of_channels(found, *statistics, training, momentum, eps, family=family)
+    return of_channels(found, *statistics, training, momentum, eps, family=family)

@@ -222,7 +222,7 @@ def _of_match(key: str, known: Line, match: re.Match[str]) -> Iterator[Entry]:
     yield replace(entry, next_step=step, place=_places()[key])
     function = about_function(subject)
     if function is not None:
-        yield replace(function, rank=TEXT, place=_places()[key])
+        yield replace(function, rank=rank, component=component, place=_places()[key])
 
 
 @functools.cache

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from pyaclnn.facts.explanations import Line
 
-__all__ = ["Log", "look_up"]
+__all__ = ["CHATTER", "Log", "look_up"]
 
 _NUMBERED: Final = (
     (re.compile(r"(?i)hccl(?:.*?error code is \[?|Ret\W{1,6})(\d{1,4})\b"), "HCCL", 10),
@@ -40,7 +40,7 @@ _NUMBERED: Final = (
     ),
 )
 """Texts with a number that counts in one component only, and its base."""
-_CHATTER: Final = re.compile(r"\[(?:INFO|DEBUG|TRACE|EVENT)\]")
+CHATTER: Final = re.compile(r"\[(?:INFO|DEBUG|TRACE|EVENT)\]")
 """Beginnings of the lines of CANN's log that report no failure."""
 _CHANGING: Final = re.compile(
     r"\d{4}-\d\d-\d\d|\d\d:\d\d:\d\d[.,:\d]*|(?<=pid )\d+"
@@ -114,7 +114,7 @@ class Log:
         """
         for line in lines:
             kind = _SIX_DIGITS.sub(_only_code, _CHANGING.sub("", line[:_LONGEST]))
-            if kind in self._seen or _CHATTER.match(line):
+            if kind in self._seen or CHATTER.match(line):
                 continue
             if len(self._seen) < _MOST_SEEN:
                 self._seen.add(kind)

@@ -1,21 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """NumPy kernels of operators without a description.
 
-A kernel is a row of `numpy.txt`, or a function under `pyaclnn.mock.operator` in a module here, one
-area per file. In-place forms and forms on lists follow from them.
+A kernel is a row of `numpy.txt`. In-place forms and forms on lists follow from them.
 """
 
 from __future__ import annotations
 
 import functools
-import pkgutil
 from collections.abc import Mapping
-from importlib import import_module
 from typing import TYPE_CHECKING
 
 from pyaclnn.facts.operators.catalogue import catalogue
 from pyaclnn.reference.kernels.forms import form_of, kernel_of_form
-from pyaclnn.reference.kernels.kernel import kernels_of
 from pyaclnn.reference.kernels.rows import rows_of
 
 if TYPE_CHECKING:
@@ -30,13 +26,8 @@ class _BuiltIn(Mapping[str, "Kernel"]):
     """The kernels by C names; an expression is compiled when it is looked up."""
 
     def __init__(self) -> None:
-        self._made = {
-            kernel.name: kernel
-            for module in pkgutil.iter_modules(__path__)
-            if not module.ispkg
-            for kernel in kernels_of(import_module(f"{__name__}.{module.name}"))
-        }
-        self._names = {**dict.fromkeys(self._made), **dict.fromkeys(rows_of("numpy"))}
+        self._made: dict[str, Kernel] = {}
+        self._names = dict.fromkeys(rows_of("numpy"))
         forms = {name: form_of(name, self._names) for name in catalogue() if name not in self}
         self._forms = {name: plain for name, plain in forms.items() if plain is not None}
         self._names |= dict.fromkeys(self._forms)

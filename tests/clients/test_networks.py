@@ -14,11 +14,11 @@ from .test_torch import check
 if TYPE_CHECKING:
     from .conftest import Ask
 
-CASES = [*cases_of("network_cases.py"), *cases_of("library_cases.py")]
+CASES = cases_of("network_cases.py", "library_cases.py", "vllm_cases.py")
 # torch-npu asks for operators of these that CANN 8.1 does not have.
-LATER = {"scaled_gradients"}
+LATER = {"scaled_gradients", "quantized_product", "vllm_quantized_linear"}
 # Libraries whose names begin the names of cases.
-LIBRARIES = ("transformers", "accelerate", "peft")
+LIBRARIES = ("transformers", "accelerate", "peft", "vllm")
 SETTINGS = [
     *(({"PYACLNN_MOCK_CANN": "8.1"}, case) for case in CASES if case not in LATER),
     *(({"PYACLNN_MOCK_CANN": "9.1"}, case) for case in CASES),

@@ -25,6 +25,7 @@ import pyaclnn_cases
 import torch
 import torch_cases
 import torch_npu  # noqa: F401  # registers the device
+import vllm_cases
 
 _LIMITS = {torch.float32: 1e-5, torch.float16: 2e-3, torch.bfloat16: 1.6e-2}
 
@@ -32,7 +33,7 @@ _LIMITS = {torch.float32: 1e-5, torch.float16: 2e-3, torch.bfloat16: 1.6e-2}
 def _compared(case: str) -> dict[str, tuple[float, float]]:
     """The error of each result, in relation to the largest value, and what it may be."""
     rooms = (torch_cases, graph_cases, compiled_cases, blocked_cases)
-    modules = (*rooms, pyaclnn_cases, network_cases, library_cases)
+    modules = (*rooms, pyaclnn_cases, network_cases, library_cases, vllm_cases)
     run = next(getattr(module, case) for module in modules if hasattr(module, case))
     found, expected = ({k: v.detach().cpu() for k, v in run(d).items()} for d in ("npu", "cpu"))
     assert found.keys() == expected.keys()

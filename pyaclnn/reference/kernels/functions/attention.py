@@ -51,12 +51,12 @@ class Scoring(NamedTuple):
 
 
 def without(**given: Any) -> None:
-    """Refuse arguments that are not computed.
+    """Refuse arguments that are not computed; an empty tensor is none.
 
     Raises:
         NotImplementedError: One is given.
     """
-    found = [name for name, value in given.items() if value is not None]
+    found = [name for name, value in given.items() if value is not None and np.size(value)]
     if found:
         raise NotImplementedError(f"{', '.join(found)} must be NULL")
 

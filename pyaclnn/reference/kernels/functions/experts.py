@@ -32,17 +32,24 @@ def rotated(x: Array, cos: Array, sin: Array, mode: Any) -> Array:
     return x * cos + rotation(x, mode) * sin
 
 
-def cached_rotation(x: Array, positions: Array, cache: Array, head: int, halves: bool) -> Array:
+def cached_rotation(
+    x: Array, positions: Array, cache: Array, head: int, halves: bool, sections: Any = None
+) -> Array:
     """The first elements of each head rotated by the cosines and sines of its position.
 
     Args:
         x: Heads of each token in a row, (T, heads * head).
-        positions: The position of each token, (T,).
+        positions: The position of each token, (T,), or on each of three axes, (3, T).
         cache: Cosines and then sines of each position, (P, rotated).
         head: The number of elements of a head.
         halves: Whether pairs are of two halves; else they are neighbours.
+        sections: The number of angles by the position on each axis; None or zeros for one axis.
     """
-    cos, sin = np.split(cache[positions][:, None], 2, -1)
+    rows = cache[positions]
+    if sections is not None and any(sections):
+        axes = np.tile(np.repeat(np.arange(len(sections)), sections), 2)
+        rows = rows[axes, :, np.arange(len(axes))].T
+    cos, sin = np.split(rows[:, None], 2, -1)
     both = [np.concatenate([a, a], -1) if halves else np.repeat(a, 2, -1) for a in (cos, sin)]
     heads, width = x.reshape(len(x), -1, head), cache.shape[1]
     turned = rotated(heads[..., :width], both[0], both[1], 0 if halves else 1)

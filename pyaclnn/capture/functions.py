@@ -41,7 +41,18 @@ _HOOKS: Final = (
     *("message", "graph-run", "graph-destroy", "copy-2d"),
 )
 """The hooks of the recorder, in the order of ``enum capture_hook``."""
-_MARKS: Final = {"creates": "+", "finds": "+?", "destroys": "-", "places": "@"}
+_DRAWS: Final = (
+    "phase-1",
+    "phase-2",
+    "repeatable",
+    "address",
+    "graph-begin",
+    "graph-end",
+    "queued",
+)
+_MARKS: Final = {"creates": "+", "finds": "+?", "destroys": "-", "places": "@"} | dict.fromkeys(
+    _DRAWS, "&"
+)
 """Marks of the calls that a part of a trace begins with: those that made what is alive, and chose
 where it is."""
 _NUMBERS: Final = "int8_t:c uint8_t:c char:c bool:b uint16_t:k int16_t:k int32_t:i int:i uint32_t:u"

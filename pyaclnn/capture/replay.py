@@ -9,6 +9,7 @@ reported once.
 
 from __future__ import annotations
 
+import re
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, Final
 
@@ -40,6 +41,8 @@ _ANY_KIND: Final = 4
 _COPIES: Final = frozenset({"copy", "copy-2d"})
 _COMPUTES: Final = frozenset({"phase-2", "graph-run"})
 _MANY: Final = 1 << 31
+_MAY_BE_UNKNOWN: Final = frozenset({"stream", "workspace", "cfg", "expectPtr"})
+"""Parameters that NULL serves for if no replayed call has made their handle or address."""
 _TIMED_OUT: Final = 507046
 """The status of a wait with a limit, which depends on the machine's speed."""
 
@@ -83,6 +86,7 @@ class _Replay:
         self._needed: dict[int, int] = {}
         self._comparable = True
         self._placed: dict[int, int] = {}
+        self._left: dict[int, str] = {}
         self._threads: dict[int, ThreadPoolExecutor] = {}
         self._kept: list[Any] = []
         self._missing: set[str] = set()
@@ -108,7 +112,7 @@ class _Replay:
         try:
             self._run(call, known.role)
         except _UnknownError:
-            self._outcome.skipped[call.name] += 1
+            self._outcome.unmade[call.name] += 1
             return
         except MissingSymbolError:
             self._outcome.skipped[call.name] += 1
@@ -133,6 +137,8 @@ class _Replay:
             self._before(call)
         if "reset" in role:
             self._memory.free()
+        if call.name == "aclFinalize":
+            self._destroy_left()
         result = target(*arguments)
         if isinstance(call.result, int) and not isinstance(result, int) and result is not None:
             result = raw.address_of(result) if raw.is_pointer(result) else int(result)
@@ -177,7 +183,8 @@ class _Replay:
                 self._memory.require(value, call.handle(count))
             elif name in {"tensorData", "addr"}:
                 self._memory.require(value, self._descriptors.reach(call))
-            return self._address(value, required=letter[0] != "h" or name in {"executor", "tensor"})
+            optional = name in _MAY_BE_UNKNOWN and "destroys" not in (known.role if known else ())
+            return self._address(value, required=not optional)
         return value
 
     def _pointed(self, name: str, letter: str, value: Any, answers: dict[str, Any]) -> Any:
@@ -246,8 +253,13 @@ class _Replay:
             if block:
                 self._memory.add(old, call.handle(block), new)
             self._handles[old] = new
+            self._left[new] = call.name
         if "p" in role and isinstance(call.result, int) and call.result:
             self._handles[call.result] = int(result)
+            self._left[int(result)] = call.name
+            if call.name.endswith("List"):
+                for element in call.numbers("value"):  # ends with its list
+                    self._left.pop(self._handles.get(element, 0), None)
         self._descriptors.learn(call)
         if "places" in role:
             self._placed[call.thread] = call.number
@@ -259,8 +271,18 @@ class _Replay:
     def _forget(self, call: Call) -> None:
         handle = next(iter(call.arguments.values()), 0)
         if isinstance(handle, int):
-            self._handles.pop(handle, None)
+            self._left.pop(self._handles.pop(handle, 0), None)
             self._memory.remove(handle)
+
+    def _destroy_left(self) -> None:
+        """Destroy what a part of a trace has made again for a graph or an executor."""
+        for handle, name in self._left.items():
+            kind = re.fullmatch(
+                r"(acl|aclrt)Create(Event|Tensor|Scalar|.*Array|.*List)(Ex)?(With.*)?", name
+            )
+            if kind is not None:
+                function(f"{kind[1]}Destroy{kind[2]}")(raw.pointer_to(handle))
+        self._left.clear()
 
     def _compare_workspace(self, call: Call, answers: dict[str, Any]) -> None:
         needed = int.from_bytes(raw.ffi.buffer(answers["workspaceSize"])[:8], "little")
@@ -274,7 +296,7 @@ class _Replay:
         needed = self._needed.get(call.handle("executor"))
         if needed is None:
             raise _UnknownError
-        if needed > call.handle("workspaceSize"):
+        if needed > call.handle("workspaceSize") or (needed and not arguments[0]):
             arguments[0] = raw.pointer_to(self._memory.allocate(needed))
             arguments[1] = needed
 

@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 __all__ = ["Divergence", "Outcome", "difference"]
 
 
+_UNMADE = "skipped that use what no call in the trace has made"
+
+
 class Divergence(msgspec.Struct, frozen=True):
     """A difference between the recorded answer and this machine's.
 
@@ -62,7 +65,9 @@ class Outcome(msgspec.Struct):
         calls: Calls that were run again.
         judged: Results that were compared, by operator.
         unjudged: Results that could not be compared, by operator: inputs were made up.
-        skipped: Calls that were not run, by function.
+        skipped: Calls of functions that a replay does not run, by function.
+        unmade: Calls that were not run because no call of the trace has made what they use, by
+            function.
         divergences: Where the answers part.
     """
 
@@ -73,6 +78,7 @@ class Outcome(msgspec.Struct):
     judged: Counter[str] = msgspec.field(default_factory=Counter)
     unjudged: Counter[str] = msgspec.field(default_factory=Counter)
     skipped: Counter[str] = msgspec.field(default_factory=Counter)
+    unmade: Counter[str] = msgspec.field(default_factory=Counter)
     divergences: list[Divergence] = msgspec.field(default_factory=list)
 
     def note(
@@ -132,8 +138,9 @@ class Outcome(msgspec.Struct):
         if self.unjudged:
             made_up = "contents of inputs were not recorded and made up"
             counts += f", {self.unjudged.total()} not comparable ({made_up})"
-        if self.skipped:
-            counts += f", {self.skipped.total()} calls skipped ({', '.join(sorted(self.skipped))})"
+        for kind, skipped in (("skipped", self.skipped), (_UNMADE, self.unmade)):
+            if skipped:
+                counts += f", {skipped.total()} calls {kind} ({', '.join(sorted(skipped))})"
         found = len(self.divergences)
         lines.append(f"{counts}: {'no divergence' if not found else f'{found} divergences'}.")
         return "\n".join(lines)

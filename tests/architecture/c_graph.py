@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which module of the mock's C side leans on which, read from the source.
+"""Which module of a C side leans on which, read from the source: the mock's, the recorder's.
 
 A module is a `.c` file and the header of the same name. It leans on another when it includes that
 one's header, or names a function that the other one defines, which a declaration of its own making
@@ -18,11 +18,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 ROOT = Path(__file__).parents[2] / "mock_libs"
+RECORDER = ROOT.with_name("pyaclnn") / "capture" / "recorder"
 _NOISE = re.compile(r'/\*.*?\*/|"(?:\\.|[^"\\\n])*"', re.DOTALL)
 _INCLUDE = re.compile(r'^#include "(\w+)\.h"', re.MULTILINE)
 _TABLE = re.compile(r'^#include "\w+\.inc"', re.MULTILINE)
 _DEFINED = re.compile(r"^(?!static|typedef|#)[\w ]+?[ *](\w+)\([^;{}]*\)\n\{", re.MULTILINE)
-_DECLARED = re.compile(r"\b(mock_\w+)\(|#define (MOCK_\w+)|(?:struct|enum|union) (\w+)\s*\{")
+_DECLARED = re.compile(
+    r"\b((?:mock|capture)_\w+)\(|#define ((?:MOCK|CAPTURE)_\w+)|(?:struct|enum|union) (\w+)\s*\{"
+)
 _EXTERN = re.compile(r"extern [^;]*;")
 _ENUM = re.compile(r"enum \w*\s*\{(.*?)\}", re.DOTALL)
 _WORD = re.compile(r"\b[A-Za-z_]\w*\b")
@@ -90,7 +93,7 @@ class Sources:
         return names | (RULE_NAMES if _TABLE.search(self._files[header]) else set())
 
 
-def read() -> Sources:
-    """The sources of the mock libraries."""
-    paths = (path for path in ROOT.rglob("*") if path.suffix in (".c", ".h"))
-    return Sources((p.relative_to(ROOT).as_posix(), p.read_text(encoding="utf-8")) for p in paths)
+def read(root: Path) -> Sources:
+    """The sources in a folder."""
+    paths = (path for path in root.rglob("*") if path.suffix in (".c", ".h"))
+    return Sources((p.relative_to(root).as_posix(), p.read_text(encoding="utf-8")) for p in paths)

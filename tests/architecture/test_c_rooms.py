@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The C side of the simulated NPU: what it exports stands above what it knows, and in no circle."""
+"""The C side of the simulated NPU and the recorder: arrows go one way, and in no circle."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ import re
 
 import pytest
 
-from .c_graph import ROOT, Sources, read
+from .c_graph import RECORDER, ROOT, Sources, read
 from .import_graph import circle
 
-SOURCES = read()
+SOURCES = read(ROOT)
+BOTH = {"simulated NPU": SOURCES, "recorder": read(RECORDER)}
 STOREYS = [
     *("model/runtime", "model/collectives", "model/base"),
     *("api/runtime", "api/base", "api/operators", "api/ge", "api/collectives"),
@@ -33,12 +34,19 @@ def test_the_model_leans_on_no_entry_point() -> None:
     assert not upward
 
 
-def test_no_file_leans_on_itself_by_way_of_others() -> None:
-    assert circle(SOURCES.graph()) == []
+def test_the_recorder_is_one_folder() -> None:
+    assert {storey_of(module) for module in BOTH["recorder"].modules} == {""}
+    assert len(BOTH["recorder"].modules) > 10
 
 
-def test_a_file_includes_only_what_it_uses() -> None:
-    in_vain = {path: SOURCES.included_in_vain(path) for path in SOURCES.files}
+@pytest.mark.parametrize("side", BOTH)
+def test_no_file_leans_on_itself_by_way_of_others(side: str) -> None:
+    assert circle(BOTH[side].graph()) == []
+
+
+@pytest.mark.parametrize("side", BOTH)
+def test_a_file_includes_only_what_it_uses(side: str) -> None:
+    in_vain = {path: BOTH[side].included_in_vain(path) for path in BOTH[side].files}
     assert {path: found for path, found in in_vain.items() if found} == {}
 
 

@@ -166,23 +166,6 @@ def test_a_signal_to_the_command_ends_the_program_and_its_status(tmp_path: Path)
     assert list(read_trace(tmp_path / "run.trace"))[-1] == Ended(signal.SIGTERM)
 
 
-PLAN = """
-import numpy as np, pyaclnn
-x = np.arange(24, dtype=np.float32).reshape(4, 6)
-plan = pyaclnn.plan(pyaclnn.ops.rms_norm, *map(pyaclnn.to_device, (x, np.ones(6, np.float32))))
-assert plan.repeatable
-for step in range(3):
-    plan.run(x=pyaclnn.to_device(x + step))
-"""
-
-
-@pytest.mark.exhaustive
-def test_an_executor_that_runs_again_replays_on_the_arrays_of_each_run(tmp_path: Path) -> None:
-    done = pyaclnn("replay", capture(tmp_path / "run.trace", PLAN, "--contents", "full"))
-    assert " 6 results compared" in done.stdout, done.stdout
-    assert "no divergence" in done.stdout
-
-
 PARTS = """
 import sys
 import numpy as np

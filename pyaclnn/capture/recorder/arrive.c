@@ -5,7 +5,11 @@
 #include <time.h>
 
 #include "convention.h"
-#include "recorder.h"
+#include "contents.h"
+#include "file.h"
+#include "hooks.h"
+#include "keep.h"
+#include "settings.h"
 
 /* Calls that CANN makes itself, while it is in one, are no calls of the program. */
 static _Thread_local bool inside;
@@ -156,28 +160,6 @@ static void put_call(const struct capture_function *function, uint32_t number,
     }
 }
 
-/* Note what a call has made, ended or chosen, for a trace that begins later. */
-static void keep(const struct capture_function *function, const union mock_word *words,
-                 uint64_t result)
-{
-    uint64_t handle = function->result == 'p' ? result : words[0].bits;
-    if (function->destroys) {
-        capture_forget(handle);
-    } else if (function->creates) {
-        if (function->result != 'p' && function->parameters[0].letter == 'o') {
-            memcpy(&handle, words[0].pointer, sizeof handle);
-        }
-        const struct capture_parameter *first = &function->parameters[0];
-        const bool list = first->letter == 'l' && first->written;
-        capture_keep(handle, &place, &made, words[0].pointer, list ? words[1].bits : 0);
-    } else {
-        place.record.length = 0;
-        capture_put(&place.record, made.record.data, made.record.length);
-        place.number = made.number;
-        place.file = made.file;
-    }
-}
-
 static uint64_t record_call(uint32_t number, struct capture_function *function,
                             const void *target, const struct mock_registers *registers)
 {
@@ -201,7 +183,7 @@ static uint64_t record_call(uint32_t number, struct capture_function *function,
     }
     const int error = errno;
     const bool failed = function->result == 'i' && (int32_t)result != 0;
-    const bool kept = capture_keeping() && (function->creates || function->destroys || function->places);
+    const bool kept = capture_keeping() && capture_matters(function);
     if (wanted || kept) {
         const uint64_t head[] = {call, thread_of(), begin, now() - begin};
         put_call(function, number, head, words, result);
@@ -209,10 +191,10 @@ static uint64_t record_call(uint32_t number, struct capture_function *function,
     if (wanted) {
         capture_write_call(&made, &place, failed);
     }
-    if (kept && !failed) {
-        keep(function, words, result);
-    }
     capture_after(function, call, words, result);
+    if (kept) {
+        capture_note(function, &made, &place, words, result);
+    }
     if (capture_is_full()) { /* contents lie in the file of their call */
         capture_rotate(capture_is_settled());
     }

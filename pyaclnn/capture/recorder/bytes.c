@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Encoding of records, MessagePack, and the hash of contents. */
+#include "bytes.h"
+
 #include <stdlib.h>
 #include <string.h>
-
-#include "recorder.h"
 
 void capture_room(struct capture_bytes *to, size_t more)
 {

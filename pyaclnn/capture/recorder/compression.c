@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Compression and checksums of blocks. zlib is not linked, so that building needs none of it: blocks
  * are compressed where the process finds it. */
+#include "compression.h"
+
 #include <dlfcn.h>
 #include <pthread.h>
-
-#include "recorder.h"
 
 enum { LEVEL = 1, DONE = 0 };
 

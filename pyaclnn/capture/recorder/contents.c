@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Contents of tensors: copied on the stream of their operator, hashed once they have arrived. */
+#include "contents.h"
+
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "contents.h"
+#include "file.h"
+#include "graphs.h"
+#include "settings.h"
 
 enum { MOST_PENDING = 4096, TO_HOST = 2, RELAXED = 2, ALIGNMENT = 64 };
 static const size_t MOST_BYTES = 64 << 20, ROOM = 16 << 20;
@@ -314,13 +318,6 @@ void capture_free_room(void)
         room = NULL;
     }
     pthread_mutex_unlock(&lock);
-}
-
-/* End the trace: what is pending is waited for. */
-void capture_end(void)
-{
-    capture_drain();
-    capture_close();
 }
 
 void capture_copy_operands(uint64_t call, const struct capture_operands *of, uint64_t stream,

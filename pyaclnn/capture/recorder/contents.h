@@ -15,5 +15,7 @@ void capture_copy_operands(uint64_t call, const struct capture_operands *of, uin
                            enum capture_phase phase);
 void capture_arrived(uint64_t stream, bool failed); /* the program has waited for it */
 void capture_drain(void);                           /* wait for all copies */
+void capture_await(void);                           /* the program begins to wait for a stream */
+bool capture_is_settled(void);                      /* no copy is on its way */
 /* The program gives its device back, and with it all that it has of it. */
 void capture_free_room(void);

@@ -1,35 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The file of a process: blocks, each whole or not there. */
+#include "file.h"
+
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "recorder.h"
+#include "compression.h"
+#include "functions.h"
+#include "locks.h"
+#include "settings.h"
 
 enum { BLOCK = 64 << 10, HEAD = 20, COUNT = 5 };
 static const uint64_t PATIENCE = 100000000; /* a block is written after so many nanoseconds */
 static const char MAGIC[] = "pyaclnn trace 2\n";
-static const char PATH[] = "PYACLNN_CAPTURE", OPTIONS[] = "PYACLNN_CAPTURE_OPTIONS";
-
-struct capture_settings capture_settings;
-
-pthread_mutex_t capture_locks[CAPTURE_LOCKS] = {
-    PTHREAD_MUTEX_INITIALIZER,
-    PTHREAD_MUTEX_INITIALIZER,
-    PTHREAD_MUTEX_INITIALIZER,
-    PTHREAD_MUTEX_INITIALIZER,
-};
 static pthread_mutex_t *const lock = &capture_locks[CAPTURE_FILE];
 
 static struct {
     char path[4096];
     char own[4096 + 32]; /* the path with the number of the process, if it needs that */
-    bool active, signals, by_program;
+    bool active;
     int file;
     uint64_t calls, written, flushed; /* written: bytes behind what it begins with */
     pid_t process;
@@ -256,12 +250,6 @@ bool capture_wanted(uint64_t call)
     return trace.active && call >= capture_settings.first && call < capture_settings.last;
 }
 
-/* Whether a part of the trace may be needed that is not written, or is thrown away. */
-bool capture_keeping(void)
-{
-    return trace.by_program || capture_settings.first != 0 || capture_settings.limit != 0;
-}
-
 /* What was passed on without a record: a count of each function. */
 static void put_unknown(void)
 {
@@ -294,87 +282,29 @@ void capture_close(void)
     pthread_mutex_unlock(lock);
 }
 
-/* What is in memory goes to the file before the signal ends the process, as the lock permits. */
-static void on_signal(int number)
+void capture_interrupt(int signal)
 {
     if (pthread_mutex_trylock(lock) == 0 && trace.process == getpid()) {
-        put_ended(number, false);
-    }
-    raise(number); /* the handler was reset */
-}
-
-static void catch_signals(void)
-{
-    static const int FATAL[] = {SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL, SIGTERM};
-    for (size_t i = 0; i < sizeof FATAL / sizeof FATAL[0]; i++) {
-        struct sigaction old, ours = {.sa_handler = on_signal};
-        ours.sa_flags = (int)((unsigned)SA_RESETHAND | SA_NODEFER);
-        if (sigaction(FATAL[i], NULL, &old) == 0 && old.sa_handler == SIG_DFL) {
-            sigaction(FATAL[i], &ours, NULL);
-        }
+        put_ended(signal, false);
     }
 }
 
-static uint64_t option(const char *options, const char *name, uint64_t otherwise)
-{
-    const char *found = strstr(options, name);
-    return found == NULL ? otherwise : strtoull(found + strlen(name), NULL, 10);
-}
-
-static int begin(const char *path, const char *options)
+bool capture_open(const char *path, const char *options)
 {
     pthread_mutex_lock(lock);
     const bool possible = !trace.active && strlen(path) < sizeof trace.path;
     if (possible) {
         snprintf(trace.path, sizeof trace.path, "%s", path);
-        capture_settings = (struct capture_settings){
-            .contents = (int)option(options, "contents=", CAPTURE_CONTENTS_HASH),
-            .largest = option(options, "largest=", 16 << 20),
-            .limit = option(options, "limit=", 0),
-            .first = option(options, "first=", 0),
-            .last = option(options, "last=", UINT64_MAX),
-        };
-        const char *full = strstr(options, "full=");
-        char *names; /* stays: another thread may read it */
-        if (full != NULL && asprintf(&names, ",%.*s,", (int)strcspn(full + 5, ";"), full + 5) > 0) {
-            capture_settings.full = names;
-        }
+        capture_set(options);
         trace.process = 0;
         trace.active = true;
-        if (!trace.signals) {
-            catch_signals();
-            trace.signals = true;
-        }
     }
     pthread_mutex_unlock(lock);
-    return possible ? 0 : 1;
-}
-
-/* Begin a trace; options are NAME=VALUE, each with a semicolon behind it. 0: begun. From now on what
- * is alive is known, for the next trace. */
-int capture_begin(const char *path, const char *options)
-{
-    trace.by_program = true;
-    return begin(path, options);
-}
-
-static void before_fork(void)
-{
-    for (int i = 0; i < CAPTURE_LOCKS; i++) {
-        pthread_mutex_lock(&capture_locks[i]);
-    }
-}
-
-static void after_fork(void)
-{
-    for (int i = CAPTURE_LOCKS; i-- > 0;) {
-        pthread_mutex_unlock(&capture_locks[i]);
-    }
+    return possible;
 }
 
 static void in_child(void)
 {
-    after_fork();
     if (trace.file >= 0) {
         close(trace.file);
     }
@@ -384,14 +314,5 @@ static void in_child(void)
 
 __attribute__((constructor)) static void start(void)
 {
-    const char *path = getenv(PATH), *options = getenv(OPTIONS);
-    pthread_atfork(before_fork, after_fork, in_child);
-    if (path != NULL && *path != '\0') {
-        begin(path, options == NULL ? "" : options);
-    }
-}
-
-__attribute__((destructor)) static void stop(void)
-{
-    capture_close();
+    pthread_atfork(NULL, NULL, in_child);
 }

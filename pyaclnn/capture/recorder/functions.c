@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The table of functions, and the real function behind each. */
+#include "functions.h"
+
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "recorder.h"
+#include "registers.h"
 
 /* Read by entry.S: an entry is 16 bytes. */
 struct target {
@@ -58,6 +60,7 @@ static void load(const char *path)
         made[i].destroys = strchr(result, '-') != NULL;
         made[i].finds = strchr(result, '?') != NULL;
         made[i].places = strchr(result, '@') != NULL;
+        made[i].draws = strchr(result, '&') != NULL;
         made[i].hook = (uint8_t)(strchr(result, '#') == NULL ? 0 : atoi(strchr(result, '#') + 1));
         line = end + 1;
     }

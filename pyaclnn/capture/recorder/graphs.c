@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Operators that are captured into graphs: their tensors are those of each run of the graph. */
+#include "graphs.h"
+
 #include <stdlib.h>
 #include <string.h>
 
+#include "locks.h"
 #include "map.h"
-#include "operands.h"
 
 enum { WRONG_THREAD = 107038 };
 

@@ -1,10 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the recorder does at functions besides recording them: contents, operands, graphs. */
+#include "hooks.h"
+
 #include <string.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
 #include "contents.h"
+#include "file.h"
+#include "graphs.h"
+#include "settings.h"
 
 enum { TO_DEVICE = 1, ANY_KIND = 4, TIMED_OUT = 507046 };
 
@@ -106,7 +111,7 @@ void capture_after(const struct capture_function *function, uint64_t call,
                    const union mock_word *words, uint64_t result)
 {
     const bool failed = function->result == 'i' && (int32_t)result != 0;
-    if (!is_copied()) {
+    if (!is_copied() && function->hook != CAPTURE_GRAPH_BEGIN && function->hook != CAPTURE_GRAPH_END) {
         return;
     }
     struct capture_operands *of;

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bytes.h"
+#include "locks.h"
 #include "map.h"
 
 static pthread_mutex_t *const lock = &capture_locks[CAPTURE_OPERANDS];

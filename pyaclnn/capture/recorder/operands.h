@@ -2,7 +2,10 @@
 /* Tensors, lists of them, and the tensors of an operator between its phases. */
 #pragma once
 
-#include "recorder.h"
+#include <stdbool.h>
+
+#include "functions.h"
+#include "registers.h"
 
 enum { CAPTURE_DIMENSIONS = 8 };
 
@@ -38,14 +41,3 @@ const uint8_t *capture_begin_of(const struct capture_tensor *tensor);
 uint64_t capture_span(const struct capture_tensor *tensor);
 /* Forget a tensor, a list with its tensors, or an executor. */
 void capture_destroy(uint64_t handle);
-
-/* graphs.c */
-bool capture_graph_is_open(void); /* a copy would become a part of it */
-void capture_graph_begin(uint64_t stream);
-/* Whether what a stream is given becomes a part of a graph: others run while one is captured. */
-bool capture_graph_takes(uint64_t stream);
-void capture_graph_draw(const struct capture_operands *of);
-/* End the capture of a stream, if it has left it; 0: there is no graph. */
-void capture_graph_end(uint64_t stream, int32_t status, uint64_t graph);
-const struct capture_operands *capture_graph_of(uint64_t graph);
-void capture_graph_destroy(uint64_t graph);

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The file of a process: blocks, each whole or not there. */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "living.h"
+
+/* Begin a trace; its file is made with its first call. False: one has begun, or the path is long. */
+bool capture_open(const char *path, const char *options);
+void capture_close(void);
+/* A signal ends the process: write what is in memory, as the lock permits. */
+void capture_interrupt(int signal);
+bool capture_active(void);
+uint64_t capture_next_call(void);
+bool capture_wanted(uint64_t call);
+/* Write a record that is no call's. */
+void capture_write(const struct capture_bytes *record);
+/* Write a call, behind the one that chose its place, unless the file has that. */
+void capture_write_call(struct capture_call *call, struct capture_call *place, bool flush);
+bool capture_is_full(void); /* the file is due to be rotated */
+/* Begin the next file, if this one is full: settled, or far beyond it. */
+void capture_rotate(bool settled);

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The table of functions, and the real function behind each. */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "export.h"
+
+enum { CAPTURE_MOST = 64 };
+
+/* A parameter, by its letter in the table of functions, which functions.py describes. */
+struct capture_parameter {
+    const char *name; /* up to a space, or the end */
+    char letter;
+    bool read, written;
+    uint8_t other; /* the parameter that counts the elements, or is the type */
+    uint16_t size; /* of an element, or of the structure, in bytes */
+};
+
+/* What the recorder does at a function besides recording it. */
+enum capture_hook {
+    CAPTURE_NO_HOOK,
+    CAPTURE_PHASE_1,
+    CAPTURE_PHASE_2,
+    CAPTURE_CREATE_TENSOR,
+    CAPTURE_CREATE_LIST,
+    CAPTURE_DESTROY,
+    CAPTURE_REPEATABLE,
+    CAPTURE_ADDRESS,
+    CAPTURE_COPY,
+    CAPTURE_COLLECTIVE,
+    CAPTURE_SYNCHRONIZE,
+    CAPTURE_DRAIN,
+    CAPTURE_RESET,
+    CAPTURE_GRAPH_BEGIN,
+    CAPTURE_GRAPH_END,
+    CAPTURE_MESSAGE,
+    CAPTURE_GRAPH_RUN,
+    CAPTURE_GRAPH_DESTROY,
+    CAPTURE_COPY_2D,
+};
+
+struct capture_function {
+    const char *name, *spec;
+    char result; /* i: a status, p: an address or number, v: nothing, s: a text */
+    bool parsed, creates, destroys;
+    bool finds;       /* what may be kept already, and is then left as it is */
+    bool places;      /* chooses the device, or the context, of its thread's next calls */
+    bool draws;       /* makes an executor, uses it, or becomes a part of a graph */
+    uint32_t file;    /* the last one that describes it */
+    uint8_t hook, count, stack;
+    char kinds[CAPTURE_MOST + 1];
+    struct capture_parameter parameters[CAPTURE_MOST];
+};
+
+/* The description of a front, in its file; paths lie so many bytes behind its beginning. */
+struct capture_description {
+    int64_t table, real;
+    uint32_t first, count;
+};
+CAPTURE_EXPORT void capture_front(const struct capture_description *front);
+CAPTURE_EXPORT uint32_t capture_unknown(uint32_t from, const char **name, uint64_t *calls);
+struct capture_function *capture_function(uint32_t number);
+void *capture_target(uint32_t number);
+void *capture_real(const char *name);

@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Parts of a trace begin with the calls that made what they use: graphs and executors as well."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pyaclnn.capture.trace import Call, Contents, read_trace
+
+from .captured import capture, pyaclnn
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+GRAPH = """
+import numpy as np, pyaclnn
+from pyaclnn import aclnn
+from pyaclnn.cann.gate import OUT, call, fetch
+from pyaclnn.runtime.array import DeviceArray
+with pyaclnn.Device(0) as device, pyaclnn.Stream(device) as stream:
+    x, y, z, w = (DeviceArray.empty((13,), np.float32, device) for _ in range(4))
+    with pyaclnn.Stream(device) as beside:
+        fork, join = (fetch("aclrtCreateEventExWithFlag", OUT, 1) for _ in range(2))
+        call("aclmdlRICaptureBegin", stream.pointer, 2)
+        aclnn.muls(x, np.float32(2), stream=stream, out=y)
+        call("aclrtRecordEvent", fork, stream.pointer)
+        call("aclrtStreamWaitEvent", beside.pointer, fork)
+        aclnn.muls(y, np.float32(3), stream=beside, out=z)
+        call("aclrtRecordEvent", join, beside.pointer)
+        aclnn.muls(y, np.float32(5), stream=stream, out=w)
+        call("aclrtStreamWaitEvent", stream.pointer, join)
+        model = fetch("aclmdlRICaptureEnd", stream.pointer, OUT)
+        call("aclrtDestroyEvent", fork)
+        call("aclrtDestroyEvent", join)
+    for turn in (1, 2):
+        x.copy_from(np.full(13, turn, np.float32))
+        call("aclmdlRIExecuteAsync", model, stream.pointer)
+        stream.synchronize()
+        assert [each.numpy()[0] for each in (z, w)] == [6 * turn, 10 * turn]
+    call("aclmdlRIDestroy", model)
+"""
+PLAN = """
+import numpy as np, pyaclnn
+x = np.arange(24, dtype=np.float32).reshape(4, 6)
+plan = pyaclnn.plan(pyaclnn.ops.rms_norm, *map(pyaclnn.to_device, (x, np.ones(6, np.float32))))
+assert plan.repeatable
+for step in range(3):
+    plan.run(x=pyaclnn.to_device(x + step))
+"""
+CAT = """
+import numpy as np, pyaclnn
+x, y = np.ones((2, 4), np.float32), np.zeros((3, 4), np.float32)
+for _ in range(2):
+    pyaclnn.aclnn.cat([x, y], 0, out=pyaclnn.Empty((5, 4), x.dtype))
+"""
+WRONG = """
+from pyaclnn import mock
+
+@mock.operator("aclnnMuls")
+def muls(self, other):
+    return self * other + 1
+"""
+NEWEST = {"PYACLNN_MOCK_CANN": "9.1"}
+FULL = ("--contents", "full")
+
+
+def records(trace: Path) -> tuple[list[Call], list[Contents]]:
+    found = list(read_trace(trace))
+    return [r for r in found if isinstance(r, Call)], [r for r in found if isinstance(r, Contents)]
+
+
+def check(program: str, first: int, count: int, tmp_path: Path) -> None:
+    part = capture(tmp_path / f"{first}.trace", program, *FULL, "--calls", f"{first}:", **NEWEST)
+    done = pyaclnn("replay", "--exact", part, **NEWEST)
+    assert (done.returncode, done.stderr) == (0, ""), (first, done)
+    assert f" {count} results compared" in done.stdout, (first, done.stdout)
+    assert "no call in the trace has made" not in done.stdout, (first, done.stdout)
+
+
+PROGRAMS = {"graph": GRAPH, "plan": PLAN, "list": CAT}
+
+
+@pytest.fixture(scope="module")
+def wholes(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    folder = tmp_path_factory.mktemp("whole")
+    return {name: capture(folder / name, text, *FULL, **NEWEST) for name, text in PROGRAMS.items()}
+
+
+@pytest.mark.parametrize(
+    ("program", "name"),
+    [
+        ("graph", "aclmdlRIDestroy"),
+        ("graph", "aclmdlRIExecuteAsync"),
+        ("graph", "aclrtRecordEvent"),
+        ("graph", "aclnnMuls"),
+        ("plan", "aclSetTensorAddr"),
+        ("plan", "aclnnRmsNorm"),
+        ("list", "aclnnCat"),
+    ],
+)
+def test_a_part_that_begins_at_a_call_has_what_that_uses(
+    program: str, name: str, wholes: dict[str, Path], tmp_path: Path
+) -> None:
+    calls, contents = records(wholes[program])
+    first = [call.number for call in calls if call.name == name][-1]
+    count = sum(c.phase == 1 and c.call >= first for c in contents)
+    check(PROGRAMS[program], first, count, tmp_path)
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_a_part_that_begins_anywhere_replays_by_itself(
+    program: str, wholes: dict[str, Path], tmp_path: Path
+) -> None:
+    calls, contents = records(wholes[program])
+    for first in range(1, len(calls) - 1, 9):
+        count = sum(c.phase == 1 and c.call >= first for c in contents)
+        check(PROGRAMS[program], first, count, tmp_path)
+
+
+def test_a_wrong_kernel_is_found_in_a_graph_from_before_the_part(tmp_path: Path) -> None:
+    part = capture(tmp_path / "part.trace", GRAPH, *FULL, "--calls", "60:", **NEWEST)
+    kernel = tmp_path / "kernel.py"
+    kernel.write_text(WRONG)
+    done = pyaclnn("replay", part, PYACLNN_MOCK_OPERATORS=str(kernel), **NEWEST)
+    assert done.stdout.count("aclmdlRIExecuteAsync aclnnMuls.out[0]: result: recorded") == 6

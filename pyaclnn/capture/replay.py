@@ -313,13 +313,15 @@ class _Replay:
             if content_hash(np.ascontiguousarray(view).tobytes()) == contents.hash:
                 continue
             if contents.data is None:
-                self._comparable = False
-                view[...] = made_up(tensor, contents.hash)
+                plain = _plain(view, contents.hash)
+                self._comparable &= plain is not None
+                view[...] = made_up(tensor, contents.hash) if plain is None else plain
             else:
                 view[...] = np.frombuffer(contents.data, view.dtype).reshape(view.shape)
             self._memory.write(tensor.begin, memory)
 
     def _after(self, call: Call) -> None:
+        judged = self._outcome.judged.total()
         for contents in self._contents.take(call.number, AFTER):
             memory = self._read(contents.tensor, call) if self._comparable else None
             if memory is None:
@@ -329,6 +331,8 @@ class _Replay:
             self._outcome.compare_contents(
                 call, contents, content_hash(here), here, exact=self._exact
             )
+        if judged == self._outcome.judged.total():
+            self._outcome.by_status[call.name] += 1
 
     def _read(self, tensor: Tensor, call: Call) -> NDArray[np.uint8] | None:
         """Return the bytes from the first to the last element, when the stream has passed."""
@@ -342,6 +346,12 @@ class _Replay:
             function("aclrtSynchronizeStream")(raw.pointer_to(stream))
             if contents.data is None or not self._memory.write(contents.begin, contents.data):
                 self._outcome.unjudged[call.name] += 1
+
+
+def _plain(like: NDArray[Any], wanted: int) -> NDArray[Any] | None:
+    """Return zeros or ones, if the hash is theirs: so these need no recorded contents."""
+    arrays = (np.full(like.shape, value, like.dtype) for value in (0, 1))
+    return next((each for each in arrays if content_hash(each.tobytes()) == wanted), None)
 
 
 def _extent(call: Call, name: str) -> int:

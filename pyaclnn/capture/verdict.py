@@ -65,6 +65,7 @@ class Outcome(msgspec.Struct):
         calls: Calls that were run again.
         judged: Results that were compared, by operator.
         unjudged: Results that could not be compared, by operator: inputs were made up.
+        by_status: Calls of operators and graphs of which no result was compared, by function.
         skipped: Calls of functions that a replay does not run, by function.
         unmade: Calls that were not run because no call of the trace has made what they use, by
             function.
@@ -77,6 +78,7 @@ class Outcome(msgspec.Struct):
     calls: int = 0
     judged: Counter[str] = msgspec.field(default_factory=Counter)
     unjudged: Counter[str] = msgspec.field(default_factory=Counter)
+    by_status: Counter[str] = msgspec.field(default_factory=Counter)
     skipped: Counter[str] = msgspec.field(default_factory=Counter)
     unmade: Counter[str] = msgspec.field(default_factory=Counter)
     divergences: list[Divergence] = msgspec.field(default_factory=list)
@@ -138,6 +140,8 @@ class Outcome(msgspec.Struct):
         if self.unjudged:
             made_up = "contents of inputs were not recorded and made up"
             counts += f", {self.unjudged.total()} not comparable ({made_up})"
+        if self.by_status.total():
+            counts += f", {self.by_status.total()} operators judged by their statuses only"
         for kind, skipped in (("skipped", self.skipped), (_UNMADE, self.unmade)):
             if skipped:
                 counts += f", {skipped.total()} calls {kind} ({', '.join(sorted(skipped))})"

@@ -94,6 +94,34 @@ def test_the_same_machine_gives_the_same_answers(trace: Path, tmp_path: Path) ->
     assert "| aclnnRmsNorm | 4 | 0 | 0 |" in files["report"].read_text()
 
 
+PLAIN = """
+import numpy as np
+from pyaclnn import aclnn
+zeros, ones, others = (np.full((2, 3), value, np.float32) for value in (0, 1, 5))
+aclnn.add(zeros, ones, alpha=1.0)
+aclnn.add(ones, ones, alpha=1.0)
+aclnn.add(ones, others, alpha=1.0)
+"""
+MADE_UP = "contents of inputs were not recorded and made up"
+
+
+@pytest.mark.parametrize(
+    ("contents", "compared", "said"),
+    [
+        ("none", 0, ", 3 operators judged by their statuses only"),
+        ("hash", 2, f", 1 not comparable ({MADE_UP}), 1 operators judged by their statuses only"),
+        ("full", 3, ""),
+    ],
+)  # fmt: skip
+def test_a_replay_judges_results_of_known_inputs_and_counts_the_others(
+    contents: str, compared: int, said: str, tmp_path: Path
+) -> None:
+    trace = capture(tmp_path / "run.trace", PLAIN, "--contents", contents)
+    done = pyaclnn("replay", trace)
+    assert done.returncode == 0, done.stdout
+    assert f", {compared} results compared{said}, 2 calls skipped (" in done.stdout
+
+
 def test_a_wrong_kernel_is_found_at_its_element_and_becomes_a_test(
     trace: Path, tmp_path: Path
 ) -> None:

@@ -17,29 +17,39 @@ struct lent {
     int64_t numbers[];
 };
 
+/* Release the owner, on a thread that has the GIL. */
+static void release(struct lent *lent)
+{
+    PyObject *type, *value, *trace;
+    /* Pythons of 3.12 and later have another way, which older ones lack. */
+    _Pragma("GCC diagnostic push")
+    _Pragma("GCC diagnostic ignored \"-Wdeprecated-declarations\"")
+    PyErr_Fetch(&type, &value, &trace);
+    Py_DECREF(lent->owner);
+    PyErr_Restore(type, value, trace);
+    _Pragma("GCC diagnostic pop")
+    free(lent);
+}
+
 static void give_back_lent(struct lent *lent)
 {
     if (Py_IsInitialized()) {
         const PyGILState_STATE state = PyGILState_Ensure();
-        PyObject *type, *value, *trace;
-        /* Pythons of 3.12 and later have another way, which older ones lack. */
-        _Pragma("GCC diagnostic push")
-        _Pragma("GCC diagnostic ignored \"-Wdeprecated-declarations\"")
-        PyErr_Fetch(&type, &value, &trace);
-        Py_DECREF(lent->owner);
-        PyErr_Restore(type, value, trace);
-        _Pragma("GCC diagnostic pop")
+        release(lent);
         PyGILState_Release(state);
+    } else {
+        free(lent);
     }
-    free(lent);
 }
 
-/* The end of a capsule. Who takes what it holds gives it another name. */
+/* The end of a capsule. Who takes what it holds gives it another name. It has the GIL, and must not
+ * ask for it: if a thread of C drops it at its end, Pythons before 3.12.4 would end the thread's
+ * state twice. */
 static void drop_capsule(PyObject *capsule)
 {
     static const char name[] = "dltensor";
     if (PyCapsule_IsValid(capsule, name)) {
-        give_back_lent(PyCapsule_GetPointer(capsule, name));
+        release(PyCapsule_GetPointer(capsule, name));
     }
 }
 

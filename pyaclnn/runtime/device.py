@@ -123,8 +123,8 @@ class Device(Handle):
         if context is None:
             return None
         device_id = int(fetch("aclrtGetDevice", OUT))
-        known = _by_context.get(raw.address_of(context))
-        if known is not None and not known.closed and known.id == device_id:
+        known = _open_device(raw.address_of(context))
+        if known is not None and known.id == device_id:
             return known
         return cls(device_id, context=context)
 
@@ -200,6 +200,8 @@ _default_lock: Final = reentrant_lock()
 _default: Final[list[Device]] = []
 _open_now: Final[set[_Opening]] = set()
 """Devices that this library has opened and not closed; one that was opened twice, twice."""
+_in_use: Final[set[_Opening]] = set()
+"""Those of which nobody has begun to close them; they share the default stream of their device."""
 
 
 def default_device() -> Device:
@@ -253,10 +255,20 @@ def _way_from_torch(device: object) -> str | None:
 
 def _remember(device: Device) -> None:
     _devices.add(device)
-    address = raw.address_of(device.pointer)
-    known = _by_context.get(address)
+    known = _by_context.get(device._context)
     if known is None or known.closed or not known.owned:
-        _by_context[address] = device
+        _by_context[device._context] = device
+
+
+def _open_device(context: int) -> Device | None:
+    """Return an open device with this context, preferably one that this library has opened."""
+    known = _by_context.get(context)
+    if known is None or known.closed:  # another one, opened beside it, may be open still
+        others = [d for d in list(_devices) if d._context == context and not d.closed]
+        known = max(others, key=lambda device: device.owned, default=None)
+        if known is not None:
+            _by_context[context] = known
+    return known
 
 
 def _be_guest(device_id: int, context: Pointer) -> Resource:
@@ -289,12 +301,18 @@ class _Opening:
         restore_context(self._before)
         with _default_lock:
             _open_now.add(self)
+            _in_use.add(self)
         self._complete = True
         return self._context
 
     def finish(self) -> bool:
         """Wait for what is queued on its default stream; return False if it goes on."""
-        return self._context is None or _finish_default_stream(self._context)
+        if self._context is None:
+            return True
+        with _default_lock:
+            _in_use.discard(self)
+            is_last = all(other.id != self.id for other in _in_use)
+        return _finish_default_stream(self._context, is_last)
 
     def reset(self, _: Pointer) -> None:
         """Give it back; the context that was current on this thread stays so if it lives."""
@@ -331,7 +349,7 @@ def _open(device_id: int) -> Resource:
     return opened
 
 
-def _finish_default_stream(context: Pointer) -> bool:
+def _finish_default_stream(context: Pointer, is_last: bool) -> bool:
     for timeline in timelines_in(raw.address_of(context)):
         if timeline.struct.stream:
             continue
@@ -341,6 +359,7 @@ def _finish_default_stream(context: Pointer) -> bool:
         except AclError as failure:
             told = f"{failure.code} ({failure.name}): {failure.detail}"
             report(f"aclrtSynchronizeStream of the default stream failed with {told}")
-        forget_timeline(context, raw.NULL)
-        timeline.retire()
+        if is_last:  # other threads may launch on it as long as they have the device open
+            forget_timeline(context, raw.NULL)
+            timeline.retire()
     return True

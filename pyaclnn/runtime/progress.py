@@ -296,7 +296,10 @@ def leave_stream(timeline: Timeline, owner: Resource, borrower: object = None) -
     timeline.borrowers.discard(borrower)
     if timeline.borrowers:
         return
-    forget_timeline(timeline.struct.context, timeline.struct.stream)
+    # The default stream of a device that this library has opened ends with the device.
+    ends_later = owner.owned and not timeline.struct.stream
+    if not ends_later:
+        forget_timeline(timeline.struct.context, timeline.struct.stream)
     if is_gone(owner):
         timeline.retire()
         return
@@ -305,7 +308,7 @@ def leave_stream(timeline: Timeline, owner: Resource, borrower: object = None) -
     timeline.use_workspace(None)
     while (internal_event := timeline.take_internal_event()) is not None:
         internal_event.let_go()
-    if timeline.busy:
+    if timeline.busy and not ends_later:
         # Nobody will ask this stream again: an event is what can be asked when it is gone.
         with contextlib.suppress(AclError):
             last = InternalEvent(owner)

@@ -121,6 +121,21 @@ assert owns_runtime()
 """
 
 
+def test_a_device_opened_twice_is_ours_until_both_are_closed(run_python: Run) -> None:
+    done = run_python(
+        "import numpy as np, pyaclnn\n"
+        "first, second = pyaclnn.Device(0), pyaclnn.Device(0)\n"
+        "first.close()\n"
+        "assert pyaclnn.Device.current() is second\n"
+        "array = pyaclnn.ones((2, 4))\n"
+        "assert array.device is second\n"
+        "array.close()\n"
+        "second.close()\n"
+        "assert pyaclnn.live_handles() == {}\n"
+    )
+    assert_clean(done)
+
+
 @pytest.mark.exhaustive
 def test_a_program_may_just_end(run_python: Run) -> None:
     assert_clean(run_python(UNFINISHED))

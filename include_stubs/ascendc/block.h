@@ -5,6 +5,8 @@
  */
 #pragma once
 
+#include <chrono>
+
 #include "ascendc/global_tensor.h"
 #include "ascendc/operand.h"
 
@@ -85,6 +87,12 @@ inline int64_t GetBlockIdx() { return emulation::Core::Current().block; }
 inline int64_t GetBlockNum() { return emulation::Core::Current().blocks; }
 inline int64_t GetSubBlockIdx() { return emulation::Core::Current().part; }
 inline int64_t GetSubBlockNum() { return std::max(1U, emulation::Core::Current().mixed); }
+/* A clock of 50 MHz. */
+inline int64_t GetSystemCycle()
+{
+    const auto now = std::chrono::steady_clock::now().time_since_epoch();
+    return std::chrono::duration_cast<std::chrono::nanoseconds>(now).count() / 20;
+}
 inline int64_t GetTaskRation() { return GetSubBlockNum(); }
 
 /* Waits for the cores of its kind of all blocks, or for all cores. */
@@ -136,10 +144,29 @@ void CrossCoreWaitFlag(uint16_t flagId, emulation::Site site = emulation::Site::
     seen++;
 }
 
+/* No part of a workspace is the system's. */
+inline __gm__ uint8_t *GetSysWorkSpacePtr() { return nullptr; }
+inline __gm__ uint8_t *GetUserWorkspace(GM_ADDR workspace) { return workspace; }
+inline void SetSysWorkspace(GM_ADDR) {}
+
+/* Lengths of the axes of a dump, and of a tensor. */
+struct ShapeInfo {
+    ShapeInfo() = default;
+    ShapeInfo(uint8_t dims, const uint32_t *lengths, DataFormat format = DataFormat::ND)
+        : shapeDim(dims), dataFormat(format)
+    {
+        std::copy_n(lengths, std::min<size_t>(dims, 8), shape);
+    }
+
+    uint8_t shapeDim = 0;
+    uint32_t shape[8] = {};
+    DataFormat dataFormat = DataFormat::ND;
+};
+
 /* Prints the first elements of a tensor. */
 template <template <typename> typename Tensor, typename T>
 void DumpTensor(const Tensor<T> &tensor, uint32_t desc, uint32_t dumpSize,
-                emulation::Site site = emulation::Site::Here())
+                const ShapeInfo & = {}, emulation::Site site = emulation::Site::Here())
 {
     std::printf("DumpTensor: desc=%u, data_type=%s, block=%lld\n[", desc, emulation::TypeName<T>(),
                 static_cast<long long>(GetBlockIdx()));
@@ -147,6 +174,14 @@ void DumpTensor(const Tensor<T> &tensor, uint32_t desc, uint32_t dumpSize,
         std::printf(i == 0 ? "%g" : ", %g", static_cast<double>(tensor.GetValue(i, site)));
     }
     std::printf("]\n");
+}
+
+/* The same from an element on. */
+template <template <typename> typename Tensor, typename T>
+void DumpAccChkPoint(const Tensor<T> &tensor, uint32_t index, uint32_t countOff, uint32_t dumpSize,
+                     emulation::Site site = emulation::Site::Here())
+{
+    DumpTensor(tensor[countOff], index, dumpSize, {}, site);
 }
 
 }  // namespace AscendC

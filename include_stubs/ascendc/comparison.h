@@ -60,6 +60,18 @@ void StoreBits(const Call &call, const Walk &walk, const LocalTensor<D> &dst, F 
     }
 }
 
+constexpr uint64_t CompareMaskBytes = 16;
+
+inline std::vector<uint8_t> CompareMask(const Call &call)
+{
+    const auto &bits = Core::Current().compared;
+    if (!bits) {
+        call.Fail(rule::Uninitialised, "the compare mask is read; call SetCmpMask, or Compare "
+                                       "without a result, before it");
+    }
+    return *bits;
+}
+
 template <typename T, typename Bits, typename Other>
 void SelectOver(const Call &call, const Walk &walk, const BinaryRepeatParams &p,
                 const LocalTensor<T> &dst, Bits chosen, const LocalTensor<T> &src0, Other other)
@@ -176,6 +188,63 @@ ASCENDC_SELECT((const LocalTensor<T> &src1),
                    return from.Load(repeat, timeline);
                }))
 ASCENDC_SELECT((emulation::Scalar<T> src1), ([src1](uint64_t, uint64_t) { return src1; }))
+
+/* The compare mask, a register of one repeat: written by Compare without a result, and here. */
+template <typename T, auto... flags, typename Mask>
+void Compare(const LocalTensor<T> &src0, const LocalTensor<T> &src1, CMPMODE cmpMode, Mask mask,
+             const BinaryRepeatParams &p, emulation::Site site = emulation::Site::Here())
+{
+    const emulation::Call call("Compare", site);
+    emulation::RequireType<T, half, float>(call);
+    const emulation::Walker<T> a(call, "src0", src0, p.src0BlkStride, p.src0RepStride);
+    const emulation::Walker<T> b(call, "src1", src1, p.src1BlkStride, p.src1RepStride);
+    std::vector<uint8_t> bits(emulation::CompareMaskBytes);
+    emulation::MaskedBy<emulation::SetsMask<flags...>()>(call, mask, 1, sizeof(T))
+        .Each([&](uint64_t repeat, uint64_t timeline) {
+            const bool holds = emulation::Compared(a.Load(repeat, timeline),
+                                                   b.Load(repeat, timeline), cmpMode);
+            bits[timeline / 8] |= static_cast<uint8_t>(holds ? 1U << (timeline % 8) : 0U);
+        });
+    emulation::Core::Current().compared = bits;
+}
+
+template <typename T>
+void SetCmpMask(const LocalTensor<T> &src, emulation::Site site = emulation::Site::Here())
+{
+    const emulation::Call call("SetCmpMask", site);
+    const emulation::Walker<uint8_t> from(call, "src", src.template ReinterpretCast<uint8_t>());
+    const uint8_t *bits = from.operand.Read(0, emulation::CompareMaskBytes);
+    emulation::Core::Current().compared.emplace(bits, bits + emulation::CompareMaskBytes);
+}
+
+template <typename T>
+void GetCmpMask(const LocalTensor<T> &dst, emulation::Site site = emulation::Site::Here())
+{
+    const emulation::Call call("GetCmpMask", site);
+    const emulation::Walker<uint8_t> to(call, "dst", dst.template ReinterpretCast<uint8_t>());
+    const std::vector<uint8_t> bits = emulation::CompareMask(call);
+    std::copy(bits.begin(), bits.end(), to.operand.Write(0, bits.size()));
+}
+
+/* By the compare mask, whole repeats within the mask of SetVectorMask. */
+template <typename T, SELMODE selMode>
+void Select(const LocalTensor<T> &dst, const LocalTensor<T> &src0, const LocalTensor<T> &src1,
+            uint8_t repeatTimes, const BinaryRepeatParams &p,
+            emulation::Site site = emulation::Site::Here())
+{
+    static_assert(selMode == SELMODE::VSEL_CMPMASK_SPR,
+                  "without selMask, Select takes the compare mask: SELMODE::VSEL_CMPMASK_SPR");
+    const emulation::Call call("Select", site);
+    emulation::RequireType<T, half, float>(call);
+    const std::vector<uint8_t> bits = emulation::CompareMask(call);
+    const emulation::Walker<T> other(call, "src1", src1, p.src1BlkStride, p.src1RepStride);
+    emulation::SelectOver(
+        call, emulation::MaskedBy<false>(call, MASK_PLACEHOLDER, repeatTimes, sizeof(T)), p, dst,
+        [&](uint64_t, uint64_t timeline) {
+            return (bits[timeline / 8] >> (timeline % 8) & 1U) != 0;
+        },
+        src0, [&](uint64_t repeat, uint64_t timeline) { return other.Load(repeat, timeline); });
+}
 
 #undef ASCENDC_COMPARE
 #undef ASCENDC_COMPARE_SCALAR

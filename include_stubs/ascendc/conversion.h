@@ -71,7 +71,10 @@ template <typename N, typename V> N RoundNarrow(V value, RoundMode mode)
 template <typename D, typename S> D Converted(S value, RoundMode mode)
 {
     const auto wide = static_cast<float>(value);
-    if constexpr (OneOf<D, half, bfloat16_t>()) {
+    if constexpr (kPacked<D>) {
+        const float rounded = RoundInteger(wide, mode);
+        return D(rounded != rounded ? 0 : static_cast<int>(std::clamp(rounded, -8.0F, 7.0F)));
+    } else if constexpr (OneOf<D, half, bfloat16_t>()) {
         return RoundNarrow<D>(wide, mode);
     } else if constexpr (std::is_integral_v<S> && std::is_integral_v<D>) {
         constexpr auto low = int64_t{std::numeric_limits<D>::min()};
@@ -107,7 +110,9 @@ template <typename D, typename S> void RequireCast(const Call &call, RoundMode m
                            (integers && sizeof(S) < sizeof(D));
     constexpr bool to_integer =
         !std::is_integral_v<S> && (std::is_integral_v<D> || std::is_same_v<S, D>);
-    if constexpr (std::is_same_v<S, D> && !std::is_same_v<S, float>) {
+    if constexpr ((std::is_same_v<S, D> && !std::is_same_v<S, float>) ||
+                  (kPacked<S> && !std::is_same_v<D, half>) ||
+                  (kPacked<D> && !std::is_same_v<S, half>)) {
         call.Fail(rule::Dtype,
                   Text("there is no Cast from %s to %s", TypeName<S>(), TypeName<D>()));
     }
@@ -170,6 +175,8 @@ void Cast(const LocalTensor<D> &dst, const LocalTensor<S> &src, const RoundMode 
           emulation::Site site = emulation::Site::Here())
 {
     const emulation::Call call("Cast", site);
+    static_assert(!emulation::kPacked<D> && !emulation::kPacked<S>,
+                  "Cast of int4b_t is simulated for a count, not for a mask");
     constexpr size_t widest = sizeof(D) > sizeof(S) ? sizeof(D) : sizeof(S);
     emulation::CastOver(call,
                         emulation::MaskedBy<emulation::SetsMask<flags...>()>(call, mask,
@@ -287,6 +294,13 @@ void BroadCast(const LocalTensor<T> &dst, const LocalTensor<T> &src, const uint3
 {
     emulation::Within(emulation::Call("BroadCast", site), sharedTmpBuffer, 0);
     BroadCast<T, dim, axis>(dst, src, dstShape, srcShape, site);
+}
+
+/* Its newer name. */
+template <typename T, int32_t dim, int32_t axis, bool isReuseSource = false, typename... Rest>
+void Broadcast(const LocalTensor<T> &dst, const LocalTensor<T> &src, Rest... rest)
+{
+    BroadCast<T, dim, axis, isReuseSource>(dst, src, rest...);
 }
 
 struct TransDataTo5HDFields {

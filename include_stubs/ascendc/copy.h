@@ -70,10 +70,12 @@ void CopyOut(const Call &call, const GlobalTensor<T> &dst, uint64_t dst_first,
     const Atomic how = Core::Current().atomic;
     const uint8_t *from = source.Read(src_first, bytes);
     uint8_t *to = dst.Write(call, "dst", dst_first, bytes, how != Atomic::None);
-    if (how != Atomic::None) {
-        Combine<T>(how, to, from, bytes);
-    } else {
+    if (how == Atomic::None) {
         std::memcpy(to, from, bytes);
+    } else if constexpr (kPacked<T>) {
+        call.Fail(rule::Dtype, "int4b_t has no atomic copies");
+    } else {
+        Combine<T>(how, to, from, bytes);
     }
 }
 
@@ -139,12 +141,21 @@ template <typename T>
 void CopyRows(const Call &call, const LocalTensor<T> &dst, const LocalTensor<T> &src,
               const Rows &rows)
 {
-    Operand<T> target(call, "dst", dst), source(call, "src", src);
-    target.InVectorMemory().Aligned();
-    source.InVectorMemory().Aligned();
+    /* The bias goes from C1 to C2 in units of 64 bytes; else both are the vector unit's. */
+    const bool bias = dst.GetPosition() == TPosition::C2 && src.GetPosition() == TPosition::C1;
+    const uint64_t unit = bias ? 2 : 1;
+    const pipe_t pipe = bias ? PIPE_MTE1 : PIPE_V;
+    Operand<T> target(call, "dst", dst, pipe), source(call, "src", src, pipe);
+    if (!bias) {
+        target.InVectorMemory();
+        source.InVectorMemory();
+    }
+    target.Aligned();
+    source.Aligned();
     for (uint64_t i = 0; i < rows.count; i++) {
-        const uint8_t *from = source.Read(i * rows.src_step, rows.length);
-        std::memmove(target.Write(i * rows.dst_step, rows.length), from, rows.length);
+        const uint8_t *from = source.Read(i * rows.src_step * unit, rows.length * unit);
+        std::memmove(target.Write(i * rows.dst_step * unit, rows.length * unit), from,
+                     rows.length * unit);
     }
 }
 
@@ -164,7 +175,7 @@ void CopyRows(const Call &call, const LocalTensor<T> &dst, const LocalTensor<T> 
     {                                                                                              \
         const emulation::Call call("DataCopy", site);                                              \
         emulation::CopyRows(call, dst, src,                                                        \
-                            emulation::OneRow(call, uint64_t{count} * sizeof(T)));                 \
+                            emulation::OneRow(call, emulation::BytesOf<T>(count)));                \
     }
 
 ASCENDC_COPY(LocalTensor, GlobalTensor)
@@ -277,6 +288,9 @@ void InitOutput(const GlobalTensor<T> &gm, uint32_t size, T value = T(0),
 
 /* Copies to global memory combine from here on, in one step each, until SetAtomicNone. */
 inline void SetAtomicNone() { emulation::Core::Current().atomic = emulation::Atomic::None; }
+inline void DisableDmaAtomic() { SetAtomicNone(); }
+/* The type of the copies that follow is that of their tensors. */
+template <typename T> void SetAtomicType() {}
 #define ASCENDC_ATOMIC(How)                                                                        \
     template <typename T> void SetAtomic##How()                                                    \
     {                                                                                              \

@@ -235,6 +235,7 @@ class Core {
         bool counts = false; /* elements of all repeats, not bits of one */
         uint64_t words[2] = {~uint64_t{0}, ~uint64_t{0}};
     } mask;
+    std::optional<std::vector<uint8_t>> compared; /* the bits of the compare mask */
     Atomic atomic = Atomic::None;
     std::optional<float> deq_scale; /* of SetDeqScale */
     Site pipe_site{};

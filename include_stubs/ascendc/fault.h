@@ -73,6 +73,9 @@ inline std::string Text(const char *text) { return text; }
 
 template <typename Format> struct Narrow;
 struct BfloatFormat;
+}  // namespace AscendC::emulation
+struct int4b_t;
+namespace AscendC::emulation {
 
 /* The name of an element type in reports. */
 template <typename T> const char *TypeName()
@@ -86,6 +89,8 @@ template <typename T> const char *TypeName()
                                                 {"int8_t", "int16_t", "int32_t", "int64_t"}};
         constexpr int size = sizeof(T) == 1 ? 0 : sizeof(T) == 2 ? 1 : sizeof(T) == 4 ? 2 : 3;
         return names[std::is_signed_v<T> ? 1 : 0][size];
+    } else if constexpr (std::is_same_v<T, int4b_t>) {
+        return "int4b_t";
     } else {
         return std::is_same_v<T, Narrow<BfloatFormat>> ? "bfloat16_t" : "half";
     }

@@ -31,7 +31,7 @@ template <typename T> class GlobalTensor {
     {
         const emulation::Call call("GlobalTensor::SetGlobalBuffer", site);
         Open(call, address);
-        const uint64_t there = (region_->size - begin_) / sizeof(T);
+        const uint64_t there = emulation::ElementsOf<T>(region_->size - begin_);
         if (size > there) {
             Fail(call, emulation::rule::Bounds, "address",
                  emulation::Text("%llu elements of %s are named; the argument has %llu there",
@@ -45,7 +45,7 @@ template <typename T> class GlobalTensor {
     {
         const emulation::Call call("GlobalTensor::SetGlobalBuffer", site);
         Open(call, address);
-        size_ = (region_->size - begin_) / sizeof(T);
+        size_ = emulation::ElementsOf<T>(region_->size - begin_);
     }
 
     uint64_t GetSize() const { return size_; }
@@ -65,13 +65,14 @@ template <typename T> class GlobalTensor {
                                  static_cast<unsigned long long>(size_)));
         }
         GlobalTensor rest = *this;
-        rest.begin_ += static_cast<uint64_t>(offset.value) * sizeof(T);
+        rest.begin_ += emulation::BytesOf<T>(static_cast<uint64_t>(offset.value));
         rest.size_ -= static_cast<uint64_t>(offset.value);
         return rest;
     }
 
     T GetValue(uint64_t index, emulation::Site site = emulation::Site::Here()) const
     {
+        static_assert(!emulation::kPacked<T>, "GetValue is not for int4b_t");
         const emulation::Call call("GlobalTensor::GetValue", site);
         T value;
         std::memcpy(&value, Read(call, "tensor", index * sizeof(T), sizeof(T)), sizeof(T));
@@ -80,6 +81,7 @@ template <typename T> class GlobalTensor {
 
     void SetValue(uint64_t index, T value, emulation::Site site = emulation::Site::Here()) const
     {
+        static_assert(!emulation::kPacked<T>, "SetValue is not for int4b_t");
         const emulation::Call call("GlobalTensor::SetValue", site);
         std::memcpy(Write(call, "tensor", index * sizeof(T), sizeof(T), false), &value, sizeof(T));
     }
@@ -167,12 +169,12 @@ template <typename T> class GlobalTensor {
         if (region_ == nullptr) {
             Fail(call, emulation::rule::Bounds, name, "SetGlobalBuffer was never called on it");
         }
-        if (first + count > size_ * sizeof(T)) {
+        if (first + count > emulation::BytesOf<T>(size_)) {
             Fail(call, emulation::rule::Bounds, name,
                  emulation::Text("bytes %llu to %llu are needed; there are %llu",
                                  static_cast<unsigned long long>(first),
                                  static_cast<unsigned long long>(first + count),
-                                 static_cast<unsigned long long>(size_ * sizeof(T))));
+                                 static_cast<unsigned long long>(emulation::BytesOf<T>(size_))));
         }
         return begin_ + first;
     }

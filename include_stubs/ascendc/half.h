@@ -127,6 +127,31 @@ using half = AscendC::emulation::Narrow<AscendC::emulation::HalfFormat>;
 using float16_t = half;
 using bfloat16_t = AscendC::emulation::Narrow<AscendC::emulation::BfloatFormat>;
 
+/* Two elements a byte; as a value it is the lower half of its byte. */
+struct int4b_t {
+    int4b_t() = default;
+    explicit int4b_t(int value) : bits(static_cast<uint8_t>(value & 15)) {}
+    explicit operator float() const { return static_cast<float>((bits & 15) - (bits & 8) * 2); }
+
+    uint8_t bits;
+};
+
+namespace AscendC::emulation {
+
+template <typename T> constexpr bool kPacked = std::is_same_v<T, int4b_t>;
+
+/* Bytes of so many elements, and elements of so many bytes. */
+template <typename T> constexpr uint64_t BytesOf(uint64_t elements)
+{
+    return kPacked<T> ? (elements + 1) / 2 : elements * sizeof(T);
+}
+template <typename T> constexpr uint64_t ElementsOf(uint64_t bytes)
+{
+    return kPacked<T> ? bytes * 2 : bytes / sizeof(T);
+}
+
+}  // namespace AscendC::emulation
+
 /* With any other number it is widened, as the usual conversions do for built-in types. */
 #define ASCENDC_WIDENED(op)                                                                        \
     template <typename F, typename N, std::enable_if_t<std::is_arithmetic_v<N>, int> = 0>          \

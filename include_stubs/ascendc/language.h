@@ -13,6 +13,9 @@
 #ifndef PYACLNN_SEARCH
 #define __aicore__
 #define __global__
+#define __vector__
+#define __cube__
+#define __mix__(cubes, vectors)
 #define __gm__
 #endif
 #define __ubuf__
@@ -21,20 +24,25 @@
 #define __ca__
 #define __cb__
 #define __fbuf__
-#define __vector__
-#define __cube__
-#define __mix__(cubes, vectors)
+#define __host__
+#define __simt_vf__
+#define __simt_callee__
+#define __launch_bounds__(threads)
 #define __inout_pipe__(...)
 
 #define GM_ADDR __gm__ uint8_t *
 
 namespace AscendC {
 using ::printf;
+/* Kernels write PRINTF(...) and AscendC::PRINTF(...). */
+template <typename... Values> int PRINTF(const char *format, Values... values)
+{
+    return printf(format, values...);
+}
 namespace Std {
 using namespace std;
 }
 }
-#define PRINTF(...) AscendC::printf(__VA_ARGS__)
 #define KERNEL_LOG(level, ...) AscendC::printf(__VA_ARGS__)
 #define ASSERT(...) assert(__VA_ARGS__)
 #define ASCENDC_ASSERT(condition, behavior)                                                        \
@@ -42,6 +50,10 @@ using namespace std;
         behavior;                                                                                  \
         assert(condition);                                                                         \
     }
+/* With a format and its values, or without. */
+#define ascendc_assert(condition, ...)                                                             \
+    ASCENDC_ASSERT(condition, static_cast<void>(AscendC::PRINTF("" __VA_ARGS__)))
+inline void trap() { __builtin_trap(); }
 
 /* The operator's host code chooses one; a build sets it by -DTILING_KEY_VAR=key. */
 #ifndef TILING_KEY_VAR

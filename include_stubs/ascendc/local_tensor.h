@@ -24,6 +24,9 @@ template <typename T> class LocalTensor {
     using PrimType = T;
 
     LocalTensor() = default;
+    /* At an address of on-chip memory, without a TPipe. */
+    LocalTensor(TPosition position, uint32_t address, uint32_t tileSize,
+                emulation::Site site = emulation::Site::Here());
 
     /* The result of an operator between two tensors, over all elements of this one. */
     template <typename E, typename = decltype(E::compute)>
@@ -32,7 +35,8 @@ template <typename T> class LocalTensor {
     /* Number of elements. */
     uint32_t GetSize() const { return size_; }
     void SetSize(uint32_t size) { size_ = size; }
-    int32_t GetLength() const { return static_cast<int32_t>(size_ * sizeof(T)); } /* bytes */
+    /* In bytes. */
+    int32_t GetLength() const { return static_cast<int32_t>(emulation::BytesOf<T>(size_)); }
     __ubuf__ T *GetPhyAddr() const
     {
         return buffer_ ? reinterpret_cast<T *>(&buffer_->arena->bytes[begin_]) : nullptr;
@@ -46,7 +50,8 @@ template <typename T> class LocalTensor {
         other.buffer_ = buffer_;
         other.generation_ = generation_;
         other.begin_ = begin_;
-        other.size_ = static_cast<uint32_t>(uint64_t{size_} * sizeof(T) / sizeof(U));
+        other.size_ = static_cast<uint32_t>(
+            emulation::ElementsOf<U>(emulation::BytesOf<T>(size_)));
         return other;
     }
 
@@ -62,7 +67,8 @@ template <typename T> class LocalTensor {
                     : call.Fail(emulation::rule::Bounds, text);
         }
         LocalTensor rest = *this;
-        rest.begin_ += static_cast<uint32_t>(offset.value) * static_cast<uint32_t>(sizeof(T));
+        rest.begin_ += static_cast<uint32_t>(
+            emulation::BytesOf<T>(static_cast<uint64_t>(offset.value)));
         rest.size_ -= static_cast<uint32_t>(offset.value);
         return rest;
     }
@@ -96,7 +102,7 @@ struct Maker {
         tensor.buffer_ = &buffer;
         tensor.generation_ = buffer.generation;
         tensor.begin_ = buffer.begin + begin;
-        tensor.size_ = bytes / static_cast<uint32_t>(sizeof(T));
+        tensor.size_ = static_cast<uint32_t>(ElementsOf<T>(bytes));
         return tensor;
     }
     template <typename T> static Buffer *BufferOf(const LocalTensor<T> &tensor)
@@ -108,6 +114,54 @@ struct Maker {
         return tensor.generation_ != tensor.buffer_->generation;
     }
 };
+
+/* Where the memories of the matrix unit begin in their common arena. */
+constexpr uint32_t BaseOf(TPosition position)
+{
+    switch (position) {
+    case TPosition::A2: return 512U << 10;
+    case TPosition::B2: return 576U << 10;
+    case TPosition::CO1: return 640U << 10;
+    case TPosition::C2: return 896U << 10;
+    default: return 0;
+    }
+}
+
+/* The buffer at an address; one of the same place and size is the same one. */
+inline Buffer &PlacedBuffer(const Call &call, TPosition position, uint64_t address, uint64_t bytes)
+{
+    Core &core = Core::Current();
+    Arena &arena = core.ArenaOf(position);
+    const uint64_t begin = BaseOf(position) + address;
+    if (address % 32 != 0) {
+        call.Fail(rule::Alignment, Text("the address is %llu; it must be a multiple of 32",
+                                        static_cast<unsigned long long>(address)));
+    }
+    if (begin + bytes > arena.bytes.size()) {
+        call.Fail(rule::Capacity, Text("%llu bytes from address %llu on do not fit into %zu bytes",
+                                       static_cast<unsigned long long>(bytes),
+                                       static_cast<unsigned long long>(address),
+                                       arena.bytes.size()));
+    }
+    if (arena.used != 0) {
+        call.Fail(rule::Capacity, "a TPipe has handed out this memory: take a tensor from it, or "
+                                  "place all of them by address");
+    }
+    for (Buffer &buffer : core.buffers) {
+        if (buffer.arena == &arena && buffer.position == position && buffer.begin == begin &&
+            buffer.size == bytes && buffer.state != BufferState::Retired) {
+            return buffer;
+        }
+    }
+    Buffer buffer{};
+    buffer.arena = &arena;
+    buffer.position = position;
+    buffer.begin = static_cast<uint32_t>(begin);
+    buffer.size = static_cast<uint32_t>(bytes);
+    buffer.initialised = call.site;
+    core.buffers.push_back(buffer);
+    return core.buffers.back();
+}
 
 /* Result of tensor(index): reads as a value, writes as a variable, checked either way. */
 template <typename T> class Element {
@@ -132,4 +186,42 @@ template <typename T> class Element {
 };
 
 }  // namespace emulation
+
+template <typename T>
+LocalTensor<T>::LocalTensor(TPosition position, uint32_t address, uint32_t tileSize,
+                            emulation::Site site)
+{
+    const auto bytes = static_cast<uint32_t>(emulation::BytesOf<T>(tileSize));
+    emulation::Buffer &buffer = emulation::PlacedBuffer(emulation::Call("LocalTensor", site),
+                                                        position, address, bytes);
+    *this = emulation::Maker::Make<T>(buffer, 0, bytes);
+}
+
+enum class Hardware : uint8_t { GM, UB, L1, L0A, L0B, L0C, BIAS, FIXBUF, MAX };
+
+/* Hands out one memory from its first address on, in steps of 32 bytes. */
+template <Hardware hard = Hardware::UB> class LocalMemAllocator {
+ public:
+    uint32_t GetCurAddr() const { return next_; }
+
+    template <TPosition position, typename T, uint32_t tileSize>
+    LocalTensor<T> Alloc(emulation::Site site = emulation::Site::Here())
+    {
+        return Alloc<position, T>(tileSize, site);
+    }
+    template <TPosition position, typename T>
+    LocalTensor<T> Alloc(uint32_t tileSize, emulation::Site site = emulation::Site::Here())
+    {
+        const LocalTensor<T> tensor(position, next_, tileSize, site);
+        next_ += AlignUp(static_cast<uint32_t>(emulation::BytesOf<T>(tileSize)), 32U);
+        return tensor;
+    }
+
+ private:
+    uint32_t next_ = 0;
+};
+
+/* Brings the core into its first state, in which the emulation begins. */
+inline void InitSocState() {}
+
 }  // namespace AscendC

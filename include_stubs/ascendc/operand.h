@@ -85,6 +85,9 @@ template <typename T> class Operand {
 
     T Load(uint64_t index) const
     {
+        if constexpr (kPacked<T>) {
+            return T(*Read(index / 2, 1) >> (index % 2 * 4));
+        }
         T value;
         std::memcpy(&value, Read(index * sizeof(T), sizeof(T)), sizeof(T));
         return value;
@@ -98,6 +101,12 @@ template <typename T> class Operand {
 
     void Store(uint64_t index, T value) const
     {
+        if constexpr (kPacked<T>) {
+            uint8_t *byte = Write(index / 2, 1);
+            *byte = static_cast<uint8_t>(index % 2 == 0 ? (*byte & 0xF0) | value.bits
+                                                        : (*byte & 0x0F) | value.bits << 4);
+            return;
+        }
         std::memcpy(Write(index * sizeof(T), sizeof(T)), &value, sizeof(T));
     }
 
@@ -171,7 +180,7 @@ template <typename T> class Operand {
     uint64_t Extent(uint64_t first, uint64_t count) const
     {
         const uint64_t begin = tensor_.begin_ + first;
-        const uint64_t own = uint64_t{tensor_.size_} * sizeof(T);
+        const uint64_t own = BytesOf<T>(tensor_.size_);
         if (first + count > own || begin < buffer_->begin ||
             begin + count > uint64_t{buffer_->begin} + buffer_->size) {
             Fail(rule::Bounds,

@@ -48,6 +48,48 @@ struct Exponentials {
     }
 };
 
+/* A flag of a template; configurations count as none. */
+template <typename V> constexpr bool Flag(V value)
+{
+    if constexpr (std::is_convertible_v<V, bool>) {
+        return static_cast<bool>(value);
+    } else {
+        return false;
+    }
+}
+template <auto first = false, auto...> constexpr bool FirstFlag() { return Flag(first); }
+
+/* The flag of a template that says that rows lie in fractals; its number differs. */
+template <size_t number, auto... flags> void RequireRows(const Call &call)
+{
+    const bool values[] = {Flag(flags)..., false};
+    if (number < sizeof...(flags) && values[number]) {
+        call.Fail(rule::Dtype, "isDataFormatNZ is not simulated: give rows (ND)");
+    }
+}
+
+/* The first element of a block of 32 bytes for each row. */
+template <typename U> double RowValue(const Walker<U> &rows, uint64_t row)
+{
+    return static_cast<double>(rows.operand.Load(row * (BlockBytes / sizeof(U))));
+}
+template <typename U> void PutRow(const Walker<U> &rows, uint64_t row, double value)
+{
+    constexpr uint64_t width = BlockBytes / sizeof(U);
+    for (uint64_t i = row * width; i < (row + 1) * width; i++) {
+        rows.operand.Store(i, NarrowTo<U>(value));
+    }
+}
+
+inline void RequireShape(const Call &call, const SoftMaxShapeInfo &shape)
+{
+    if (shape.srcK == 0 || shape.oriSrcK == 0 || shape.oriSrcK > shape.srcK) {
+        call.Fail(rule::Bounds, Text("srcK is %u and oriSrcK %u; they must be positive, and "
+                                     "oriSrcK no more than srcK",
+                                     shape.srcK, shape.oriSrcK));
+    }
+}
+
 /* Calls store(place, x - maximum, row), and puts sums and maxima where they are asked for. */
 template <typename T, typename U, typename F>
 void SoftMaxRows(const Call &call, const LocalTensor<U> *sum, const LocalTensor<U> *max,
@@ -55,20 +97,79 @@ void SoftMaxRows(const Call &call, const LocalTensor<U> *sum, const LocalTensor<
 {
     RequireType<T, half, float>(call);
     const Walker<T> from(call, "src", src);
-    if (shape.srcK == 0 || shape.oriSrcK == 0 || shape.oriSrcK > shape.srcK) {
-        call.Fail(rule::Bounds, Text("srcK is %u and oriSrcK %u; they must be positive, and "
-                                     "oriSrcK no more than srcK",
-                                     shape.srcK, shape.oriSrcK));
-    }
+    RequireShape(call, shape);
     for (uint64_t row = 0; row < shape.srcM; row++) {
         const Exponentials all(from, row * shape.srcK, shape.oriSrcK);
         for (uint64_t i = 0; i < shape.srcK; i++) {
             store(row * shape.srcK + i, i < all.values.size() ? all.values[i] : -INFINITY, all);
         }
-        constexpr uint64_t width = BlockBytes / sizeof(U);
-        for (uint64_t i = row * width; sum != nullptr && i < (row + 1) * width; i++) {
-            Walker<U>(call, "sum", *sum).operand.Store(i, NarrowTo<U>(all.sum));
-            Walker<U>(call, "max", *max).operand.Store(i, NarrowTo<U>(all.maximum));
+        if (sum != nullptr) {
+            PutRow(Walker<U>(call, "sum", *sum), row, all.sum);
+            PutRow(Walker<U>(call, "max", *max), row, all.maximum);
+        }
+    }
+}
+
+/*
+ * A part of the columns after others: what these left is rescaled to the new maximum. The first
+ * version divides by the sum so far, the second leaves that to the caller.
+ */
+template <bool divides, typename T, typename U>
+void FlashRows(const Call &call, bool update, const LocalTensor<T> &dst,
+               const LocalTensor<U> &outSum, const LocalTensor<U> &outMax,
+               const LocalTensor<T> &src, const LocalTensor<T> &expMax,
+               const LocalTensor<U> &inSum, const LocalTensor<U> &inMax,
+               const SoftMaxShapeInfo &shape)
+{
+    RequireType<T, half, float>(call);
+    RequireShape(call, shape);
+    const Walker<T> to(call, "dst", dst), from(call, "src", src);
+    const Walker<U> sums(call, "outSum", outSum), maxima(call, "outMax", outMax);
+    for (uint64_t row = 0; row < shape.srcM; row++) {
+        const Exponentials own(from, row * shape.srcK, shape.oriSrcK);
+        double sum = own.sum, maximum = own.maximum, rescale = 0;
+        if (update) {
+            const double before = RowValue(Walker<U>(call, "inMax", inMax), row);
+            const double earlier = RowValue(Walker<U>(call, "inSum", inSum), row);
+            maximum = std::max(before, own.maximum);
+            rescale = std::exp(before - maximum);
+            sum = own.sum * std::exp(own.maximum - maximum) + rescale * earlier;
+            rescale *= divides ? earlier / sum : 1;
+            PutRow(Walker<T>(call, "expMax", expMax), row, rescale);
+        }
+        PutRow(sums, row, sum);
+        PutRow(maxima, row, maximum);
+        for (uint64_t i = 0; i < shape.srcK; i++) {
+            const double x = i < shape.oriSrcK
+                                 ? std::exp(own.values[i] + own.maximum - maximum)
+                                 : 0;
+            to.operand.Store(row * shape.srcK + i, NarrowTo<T>(divides ? x / sum : x));
+        }
+    }
+}
+
+/* The sum of grad * src of each row, alone or subtracted from the gradient. */
+template <typename T>
+void SoftMaxGradRows(const Call &call, const LocalTensor<T> &dst, const LocalTensor<T> &grad,
+                     const LocalTensor<T> &src, bool front, const SoftMaxShapeInfo &shape)
+{
+    RequireType<T, half, float>(call);
+    RequireShape(call, shape);
+    const Walker<T> to(call, "dstTensor", dst), of(call, "gradTensor", grad);
+    const Walker<T> from(call, "srcTensor", src);
+    for (uint64_t row = 0; row < shape.srcM; row++) {
+        const uint64_t first = row * shape.srcK;
+        double sum = 0;
+        for (uint64_t i = first; i < first + shape.oriSrcK; i++) {
+            sum += static_cast<double>(of.operand.Load(i)) *
+                   static_cast<double>(from.operand.Load(i));
+        }
+        for (uint64_t i = first; !front && i < first + shape.oriSrcK; i++) {
+            to.operand.Store(i, NarrowTo<T>((static_cast<double>(of.operand.Load(i)) - sum) *
+                                            static_cast<double>(from.operand.Load(i))));
+        }
+        if (front) {
+            PutRow(to, row, sum);
         }
     }
 }
@@ -104,13 +205,14 @@ void RmsNormRows(const Call &call, const LocalTensor<T> &dst, const LocalTensor<
 
 }  // namespace emulation
 
-/* With temporary memory or none. */
-#define ASCENDC_ROWS(Name, more, tensors, rest, ...)                                               \
+/* With temporary memory or none; `format` is the number of the flag isDataFormatNZ. */
+#define ASCENDC_ROWS(Name, more, tensors, rest, format, ...)                                       \
     template <typename T, auto... flags ASCENDC_LIST more>                                         \
     void Name(ASCENDC_LIST tensors, ASCENDC_LIST rest,                                             \
               emulation::Site site = emulation::Site::Here())                                      \
     {                                                                                              \
         const emulation::Call call(#Name, site);                                                   \
+        emulation::RequireRows<format, flags...>(call);                                            \
         __VA_ARGS__;                                                                               \
     }                                                                                              \
     template <typename T, auto... flags ASCENDC_LIST more>                                         \
@@ -118,6 +220,7 @@ void RmsNormRows(const Call &call, const LocalTensor<T> &dst, const LocalTensor<
               ASCENDC_LIST rest, emulation::Site site = emulation::Site::Here())                   \
     {                                                                                              \
         const emulation::Call call(#Name, site);                                                   \
+        emulation::RequireRows<format, flags...>(call);                                            \
         emulation::Within(call, sharedTmpBuffer, 0);                                               \
         __VA_ARGS__;                                                                               \
     }
@@ -127,7 +230,7 @@ void RmsNormRows(const Call &call, const LocalTensor<T> &dst, const LocalTensor<
         Name, (, typename U),                                                                      \
         (const LocalTensor<T> &dst, const LocalTensor<U> &sum,                                     \
          const LocalTensor<U> &max, const LocalTensor<T> &src),                                    \
-        (const Tiling &, const SoftMaxShapeInfo &shape = {}),                                      \
+        (const Tiling &, const SoftMaxShapeInfo &shape = {}), (2),                                 \
         const emulation::Walker<T> to(call, "dst", dst);                                           \
         emulation::SoftMaxRows(call, &sum, &max, src, shape,                                       \
                                [&to](uint64_t at, double x, const emulation::Exponentials &row) {  \
@@ -137,7 +240,7 @@ void RmsNormRows(const Call &call, const LocalTensor<T> &dst, const LocalTensor<
 ASCENDC_SOFTMAX(SoftMax, SoftMaxTiling, std::exp(x) / row.sum)
 ASCENDC_SOFTMAX(LogSoftMax, LogSoftMaxTiling, x - std::log(row.sum))
 ASCENDC_ROWS(SoftMax, (), (const LocalTensor<T> &dst, const LocalTensor<T> &src),
-             (const SoftMaxTiling &, const SoftMaxShapeInfo &shape = {}),
+             (const SoftMaxTiling &, const SoftMaxShapeInfo &shape = {}), (2),
              const emulation::Walker<T> to(call, "dst", dst);
              const LocalTensor<T> *none = nullptr;
              emulation::SoftMaxRows(
@@ -145,13 +248,76 @@ ASCENDC_ROWS(SoftMax, (), (const LocalTensor<T> &dst, const LocalTensor<T> &src)
                  [&to](uint64_t at, double x, const emulation::Exponentials &row) {
                      to.operand.Store(at, emulation::NarrowTo<T>(std::exp(x) / row.sum));
                  }))
+/* With sums and maxima that an earlier call left. */
+ASCENDC_ROWS(SimpleSoftMax, (, typename U),
+             (const LocalTensor<T> &dst, const LocalTensor<U> &inSum, const LocalTensor<U> &inMax,
+              const LocalTensor<T> &src),
+             (const SoftMaxTiling &, const SoftMaxShapeInfo &shape = {}), (2),
+             emulation::RequireType<T, half, float>(call); emulation::RequireShape(call, shape);
+             const emulation::Walker<T> to(call, "dst", dst), from(call, "src", src);
+             const emulation::Walker<U> sums(call, "inSum", inSum), maxima(call, "inMax", inMax);
+             for (uint64_t i = 0; i < uint64_t{shape.srcM} * shape.srcK; i++) {
+                 if (i % shape.srcK < shape.oriSrcK) {
+                     const uint64_t row = i / shape.srcK;
+                     const auto x = static_cast<double>(from.operand.Load(i));
+                     to.operand.Store(i, emulation::NarrowTo<T>(
+                                             std::exp(x - emulation::RowValue(maxima, row)) /
+                                             emulation::RowValue(sums, row)));
+                 }
+             })
+#define ASCENDC_FLASH_TENSORS                                                                      \
+    (const LocalTensor<T> &dst, const LocalTensor<U> &outSum, const LocalTensor<U> &outMax,        \
+     const LocalTensor<T> &src, const LocalTensor<T> &expMax, const LocalTensor<U> &inSum,         \
+     const LocalTensor<U> &inMax)
+ASCENDC_ROWS(SoftmaxFlash, (, typename U), ASCENDC_FLASH_TENSORS,
+             (const SoftMaxTiling &, bool isUpdate = false, const SoftMaxShapeInfo &shape = {}),
+             (9),
+             emulation::FlashRows<true>(call, isUpdate, dst, outSum, outMax, src, expMax, inSum,
+                                        inMax, shape))
+ASCENDC_ROWS(SoftmaxFlashV2, (, typename U), ASCENDC_FLASH_TENSORS,
+             (const SoftMaxTiling &, const SoftMaxShapeInfo &shape = {}), (3),
+             emulation::FlashRows<false>(call, emulation::FirstFlag<flags...>(), dst, outSum,
+                                         outMax, src, expMax, inSum, inMax, shape))
+#undef ASCENDC_FLASH_TENSORS
+ASCENDC_ROWS(SoftmaxGrad, (),
+             (const LocalTensor<T> &dst, const LocalTensor<T> &grad, const LocalTensor<T> &src),
+             (const SoftMaxTiling &, bool isFront = false, const SoftMaxShapeInfo &shape = {}),
+             (2), emulation::SoftMaxGradRows(call, dst, grad, src, isFront, shape))
+ASCENDC_ROWS(SoftmaxGradFront, (),
+             (const LocalTensor<T> &dst, const LocalTensor<T> &grad, const LocalTensor<T> &src),
+             (const SoftMaxTiling &, const SoftMaxShapeInfo &shape = {}), (1),
+             emulation::SoftMaxGradRows(call, dst, grad, src, true, shape))
 ASCENDC_ROWS(RmsNorm, (),
              (const LocalTensor<T> &dst, const LocalTensor<T> &src, const LocalTensor<T> &gamma),
-             (emulation::Scalar<T> epsilon, const RmsNormTiling &tiling),
+             (emulation::Scalar<T> epsilon, const RmsNormTiling &tiling), (9),
              emulation::RmsNormRows(call, dst, src, gamma, epsilon, tiling))
 
 #undef ASCENDC_ROWS
 #undef ASCENDC_SOFTMAX
+
+/* Rows whose maximum has the bits `from` get the value `to`; returns whether there were any. */
+template <typename T1, typename T2, bool isDataFormatNZ = false, uint8_t stepSizeMode = 0>
+bool AdjustSoftMaxRes(const LocalTensor<T1> &softMaxRes, const LocalTensor<T2> &maxTensor,
+                      uint32_t from, emulation::Scalar<T1> to, const SoftMaxShapeInfo &shape,
+                      emulation::Site site = emulation::Site::Here())
+{
+    const emulation::Call call("AdjustSoftMaxRes", site);
+    emulation::RequireRows<0, isDataFormatNZ || stepSizeMode != 0>(call);
+    const emulation::Walker<T1> result(call, "softMaxRes", softMaxRes);
+    const emulation::Walker<T2> maxima(call, "maxTensor", maxTensor);
+    using Bits = std::conditional_t<sizeof(T2) == 2, uint16_t, uint32_t>;
+    bool any = false;
+    for (uint64_t row = 0; row < shape.srcM; row++) {
+        const T2 maximum = maxima.operand.Load(row * (emulation::BlockBytes / sizeof(T2)));
+        if (emulation::BitCast<Bits>(maximum) == static_cast<Bits>(from)) {
+            any = true;
+            for (uint64_t i = 0; i < shape.srcK; i++) {
+                result.operand.Store(row * shape.srcK + i, to);
+            }
+        }
+    }
+    return any;
+}
 
 /* Sums along the last axis or the first one; lastRow gets the last row of them if asked for. */
 template <typename T, const CumSumConfig &config = defaultCumSumConfig>

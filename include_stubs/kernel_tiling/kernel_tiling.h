@@ -148,15 +148,18 @@ struct RmsNormTiling {
 };
 
 /* Tiling of Matmul: the shapes of everything, of a core and of a step. */
+#define ASCENDC_CUBE_FIELDS(X)                                                                     \
+    X(usedCoreNum) X(M) X(N) X(Ka) X(Kb) X(singleCoreM) X(singleCoreN) X(singleCoreK) X(baseM)     \
+    X(baseN) X(baseK) X(depthA1) X(depthB1) X(stepM) X(stepN) X(isBias) X(transLength)             \
+    X(iterateOrder) X(shareMode) X(shareL1Size) X(shareL0CSize) X(shareUbSize) X(batchM) X(batchN) \
+    X(singleBatchM) X(singleBatchN) X(stepKa) X(stepKb) X(depthAL1CacheUB) X(depthBL1CacheUB)      \
+    X(dbL0A) X(dbL0B) X(dbL0C) X(ALayoutInfoB) X(ALayoutInfoS) X(ALayoutInfoN) X(ALayoutInfoG)     \
+    X(ALayoutInfoD) X(BLayoutInfoB) X(BLayoutInfoS) X(BLayoutInfoN) X(BLayoutInfoG)                \
+    X(BLayoutInfoD) X(CLayoutInfoB) X(CLayoutInfoS1) X(CLayoutInfoN) X(CLayoutInfoG)               \
+    X(CLayoutInfoS2) X(BatchNum) X(reserved)
+#define ASCENDC_CUBE_FIELD(name) int32_t name = 0;
 struct TCubeTiling {
-    int32_t usedCoreNum = 0, M = 0, N = 0, Ka = 0, Kb = 0;
-    int32_t singleCoreM = 0, singleCoreN = 0, singleCoreK = 0, baseM = 0, baseN = 0, baseK = 0;
-    int32_t depthA1 = 0, depthB1 = 0, stepM = 0, stepN = 0, isBias = 0, transLength = 0;
-    int32_t iterateOrder = 0, shareMode = 0, shareL1Size = 0, shareL0CSize = 0, shareUbSize = 0;
-    int32_t batchM = 0, batchN = 0, singleBatchM = 0, singleBatchN = 0, stepKa = 0, stepKb = 0;
-    int32_t depthAL1CacheUB = 0, depthBL1CacheUB = 0, dbL0A = 0, dbL0B = 0, dbL0C = 0;
-    int32_t ALayoutInfoB = 0, ALayoutInfoS = 0, ALayoutInfoN = 0, ALayoutInfoG = 0;
-    int32_t ALayoutInfoD = 0, BLayoutInfoB = 0, BLayoutInfoS = 0, BLayoutInfoN = 0;
-    int32_t BLayoutInfoG = 0, BLayoutInfoD = 0, CLayoutInfoB = 0, CLayoutInfoS1 = 0;
-    int32_t CLayoutInfoN = 0, CLayoutInfoG = 0, CLayoutInfoS2 = 0, BatchNum = 0, reserved = 0;
+    ASCENDC_CUBE_FIELDS(ASCENDC_CUBE_FIELD)
 };
+#undef ASCENDC_CUBE_FIELD
+static_assert(sizeof(TCubeTiling) == 50 * 4);

@@ -46,7 +46,8 @@ template <typename T> struct Matrix {
     T Load(const Call &call, const char *name, uint64_t index) const
     {
         if (local) {
-            return Operand<T>(call, name, *local, PIPE_S).Load(index);
+            const pipe_t reader = PlaceOf(local->GetPosition()).consumer;
+            return Operand<T>(call, name, *local, reader).ReadByScalar().Load(index);
         }
         if (!global) {
             call.Fail(rule::Tiling, Text("%s was never set", name));
@@ -278,10 +279,6 @@ void InitObjects(TPipe *pipe, Object &object, Tiling *tiling, Rest &&...rest)
 }
 
 }  // namespace emulation
-
-inline __gm__ uint8_t *GetSysWorkSpacePtr() { return nullptr; }
-inline __gm__ uint8_t *GetUserWorkspace(GM_ADDR workspace) { return workspace; }
-inline void SetSysWorkspace(GM_ADDR) {}
 
 }  // namespace AscendC
 

@@ -26,7 +26,10 @@ from pyaclnn.cann.simulator import writtendir
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["Recipe", "build"]
+__all__ = ["PREPARED", "Recipe", "build"]
+
+PREPARED = "prepared.cpp"
+"""The name of a rewritten source, beside the program."""
 
 _WARNINGS = ("-Wall", "-Wno-unknown-pragmas", "-Wno-attributes")
 _SANITIZE = (
@@ -48,6 +51,7 @@ class Recipe(NamedTuple):
         macros: Macros to define, ``NAME=value``.
         include_dirs: Folders to search for headers.
         sanitize: Whether to build with AddressSanitizer and UndefinedBehaviorSanitizer.
+        prepared: The text of `PREPARED`, which the program includes instead of the source, if any.
     """
 
     source: Path
@@ -55,6 +59,7 @@ class Recipe(NamedTuple):
     macros: tuple[str, ...]
     include_dirs: tuple[Path, ...]
     sanitize: bool
+    prepared: str = ""
 
 
 def build(recipe: Recipe, cache_dir: Path | None = None) -> Path:
@@ -74,7 +79,8 @@ def build(recipe: Recipe, cache_dir: Path | None = None) -> Path:
     """
     compiler, identity = _compiler()
     arguments = _arguments(recipe)
-    key = _digest("\0".join([identity, *compiler, *arguments, recipe.stub]).encode())
+    texts = [recipe.stub, recipe.prepared]
+    key = _digest("\0".join([identity, *compiler, *arguments, *texts]).encode())
     folder = (cache_folder("ascendc") if cache_dir is None else cache_dir) / key[:32]
     known = _known(folder) if make_private(folder) else None
     if known is not None:
@@ -100,12 +106,16 @@ def _arguments(recipe: Recipe) -> list[str]:
     folders = [f"-I{folder}" for folder in (*recipe.include_dirs, writtendir())]
     extra = _SANITIZE if recipe.sanitize else ()
     macros = [f"-D{macro}" for macro in recipe.macros]
+    if recipe.prepared:
+        folders += ["-iquote", str(recipe.source.parent)]
     return ["-std=c++17", "-O1", "-pipe", "-pthread", *extra, *_WARNINGS, *macros, *folders]
 
 
 def _compile(recipe: Recipe, command: Sequence[str], work: Path, folder: Path) -> Path:
     stub, program, depends = work / "launch.cpp", work / "kernel", work / "depends"
     stub.write_text(recipe.stub, encoding="utf-8")
+    if recipe.prepared:
+        (work / PREPARED).write_text(recipe.prepared, encoding="utf-8")
     done = subprocess.run(  # noqa: S603  # the compiler the user has chosen
         [*command, "-MMD", "-MF", str(depends), "-MT", "kernel", str(stub), "-o", str(program)],
         capture_output=True,
@@ -116,7 +126,9 @@ def _compile(recipe: Recipe, command: Sequence[str], work: Path, folder: Path) -
     )
     if done.returncode != 0:
         raise diagnose(recipe.source, done.stderr, (writtendir(),), stub)
-    files = [path for path in _dependencies(depends.read_text(encoding="utf-8")) if path != stub]
+    files = [
+        path for path in _dependencies(depends.read_text(encoding="utf-8")) if path.parent != work
+    ]
     digests = {str(path): _digest(read_file(path)) for path in files}
     # The name carries the contents: a program that runs is never written to.
     final = folder / f"kernel-{_digest(json.dumps(digests).encode())[:16]}"

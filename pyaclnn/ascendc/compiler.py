@@ -15,6 +15,7 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from pyaclnn.ascendc.entries import declare_cores
 from pyaclnn.ascendc.expansion import with_macros
 from pyaclnn.ascendc.launch_source import (
     find_signatures,
@@ -56,16 +57,11 @@ def compile_program(
         OSError: A source cannot be read, or there is no compiler.
     """
     target = find_target(soc)
-    macros = (
-        *target.macros,
-        f"PYACLNN_FAMILY={target.family}",
-        f"PYACLNN_UNIFIED_BUFFER={target.unified_buffer}",
-    )
     compiler = shlex.split(os.environ.get("CXX") or "c++")
     standard = [] if any(word.startswith("-std=") for word in arguments) else ["-std=c++17"]
     options = [
         word
-        for word in (*(f"-D{macro}" for macro in macros), *arguments, *cflags())
+        for word in (*(f"-D{macro}" for macro in target.macros), *arguments, *cflags())
         if word.startswith(("-D", "-I", "-U"))
     ]
     with tempfile.TemporaryDirectory(prefix="pyaclnn-") as work:
@@ -73,7 +69,7 @@ def compile_program(
             _prepared(word, Path(work), number, options, binary=binary)
             for number, word in enumerate(arguments)
         ]
-        command = [*compiler, *standard, *_OPTIONS, *(f"-D{macro}" for macro in macros)]
+        command = [*compiler, *standard, *_OPTIONS, *(f"-D{macro}" for macro in target.macros)]
         command += [*(word for words in given for word in words), *cflags()]
         if binary:
             command += ["-shared", "-fPIC"]
@@ -111,7 +107,7 @@ def _prepared(
     if "<<<" not in text and "__global__" not in text:
         return ["-x", "c++", word, "-x", "none"]
     try:
-        rewritten = rewrite_launches(text)
+        rewritten = declare_cores(rewrite_launches(text))
     except ValueError as error:
         raise ValueError(f"{word}: {text_of(error)}") from None
     kernels = find_signatures(with_macros(path, text, options))

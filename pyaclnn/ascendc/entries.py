@@ -8,7 +8,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-__all__ = ["NO_CODE", "SCALARS", "KernelEntry", "KernelParameter", "find_entries"]
+__all__ = [
+    "NO_CODE",
+    "SCALARS",
+    "KernelEntry",
+    "KernelParameter",
+    "declare_cores",
+    "find_entries",
+]
 
 SCALARS = {
     "bool": np.dtype(np.bool_),
@@ -30,10 +37,22 @@ NO_CODE = re.compile(
     re.DOTALL | re.VERBOSE,
 )
 """A comment, a string or a character, which may look like code."""
+_CORE = r"__aicore__|__vector__|__cube__|__mix__\s*\(\s*\d\s*,\s*\d\s*\)"
 _ENTRY = re.compile(
-    r"(?:__global__\s+__aicore__|__aicore__\s+__global__)\s+(?:inline\s+)?void\s+(?P<name>\w+)\s*"
+    rf"(?:__global__\s+(?P<core>{_CORE})|(?P<first>{_CORE})\s+__global__)\s+"
+    r"(?:__aicore__\s+)?(?:inline\s+)?void\s+(?P<name>\w+)\s*"
     r"\((?P<parameters>[^()]*)\)\s*(?P<after>[{;])"
 )
+_CORES = {
+    "__aicore__": "",
+    "__vector__": "KERNEL_TYPE_AIV_ONLY",
+    "__cube__": "KERNEL_TYPE_AIC_ONLY",
+    "__mix__(1,0)": "KERNEL_TYPE_MIX_AIC_1_0",
+    "__mix__(0,1)": "KERNEL_TYPE_MIX_AIV_1_0",
+    "__mix__(1,1)": "KERNEL_TYPE_MIX_AIC_1_1",
+    "__mix__(1,2)": "KERNEL_TYPE_MIX_AIC_1_2",
+}
+_ON_CHIP_ARRAY = re.compile(r"\b__ubuf__\s+[\w:<>]+\s+\w+\s*\[")
 _PARAMETER = re.compile(r"(?P<type>.*?[\s*&])(?P<name>\w+)", re.DOTALL)
 
 
@@ -44,11 +63,13 @@ class KernelParameter(NamedTuple):
         name: Its name.
         type: Its C++ type.
         scalar: The NumPy type of a value; None for an address in global memory.
+        structure: Whether it is a structure that is passed by value.
     """
 
     name: str
     type: str
     scalar: np.dtype[np.generic] | None
+    structure: bool = False
 
 
 class KernelEntry(NamedTuple):
@@ -70,7 +91,8 @@ def find_entries(source: str) -> tuple[KernelEntry, ...]:
         source: The text of the file; comments and literals are not looked at.
 
     Raises:
-        ValueError: A parameter is of a type that a launch cannot pass.
+        ValueError: A parameter is of a type that a launch cannot pass, the cores of a kernel are
+            none that exist, or threads share an array.
     """
     code = NO_CODE.sub(_blank, source)
     return tuple(
@@ -78,6 +100,39 @@ def find_entries(source: str) -> tuple[KernelEntry, ...]:
         for match in _ENTRY.finditer(code)
         if match["after"] == "{"
     )
+
+
+def declare_cores(source: str) -> str:
+    """Declare, at the start of each kernel, the cores that the words before its name ask for.
+
+    Args:
+        source: The text of the file.
+
+    Returns:
+        The text, each line in its place.
+
+    Raises:
+        ValueError: There are no such cores, or threads share an array.
+    """
+    code = NO_CODE.sub(lambda match: re.sub(r"[^\n]", " ", match[0]), source)
+    array = _ON_CHIP_ARRAY.search(code)
+    if array is not None:
+        line = code.count("\n", 0, array.start()) + 1
+        raise ValueError(
+            f"line {line}: an array of threads in on-chip memory is not simulated; pass a buffer "
+            "of the kernel, LocalTensor::GetPhyAddr"
+        )
+    pieces: list[str] = []
+    done = 0
+    for match in _ENTRY.finditer(code):
+        words = re.sub(r"\s", "", match["core"] or match["first"])
+        if words not in _CORES:
+            raise ValueError(f"{match['name']} has {words}; it must be one of {', '.join(_CORES)}")
+        if match["after"] == "{" and _CORES[words]:
+            declared = f" KERNEL_TASK_TYPE_DEFAULT({_CORES[words]});"
+            pieces += [source[done : match.end()], declared]
+            done = match.end()
+    return "".join([*pieces, source[done:]])
 
 
 def _blank(match: re.Match[str]) -> str:
@@ -100,8 +155,10 @@ def _parameter(kernel: str, number: int, text: str) -> KernelParameter:
     if plain == "GM_ADDR" or plain.endswith("*"):
         return KernelParameter(name, words, None)
     if plain not in SCALARS:
-        raise ValueError(
-            f"{kernel} has the parameter {name} of type {words}; a launch passes GM_ADDR, "
-            f"other addresses, and {', '.join(SCALARS)}: hand structures over as tiling"
-        )
+        if plain.endswith("&") or not re.fullmatch(r"(?:struct )?[\w:]+", plain):
+            raise ValueError(
+                f"{kernel} has the parameter {name} of type {words}; a launch passes GM_ADDR, "
+                f"other addresses, structures, and {', '.join(SCALARS)}"
+            )
+        return KernelParameter(name, words, None, structure=True)
     return KernelParameter(name, words, SCALARS[plain])

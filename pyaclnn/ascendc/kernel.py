@@ -208,6 +208,8 @@ def _argument(parameter: KernelParameter, value: NDArray[Any] | float) -> Launch
             wanted = with_article(str(parameter.type))
             raise TypeError(f"{parameter.name} is an array; it must be {wanted}")
         return _untyped(parameter, np.array(value, parameter.scalar))
+    if parameter.structure:
+        return _untyped(parameter, np.frombuffer(tiling_bytes(value), np.uint8))  # type: ignore[arg-type]
     if not isinstance(value, np.ndarray):
         raise TypeError(
             f"{parameter.name} is {type(value).__name__}; it must be a NumPy array, which is the "

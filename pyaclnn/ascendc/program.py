@@ -3,16 +3,19 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pyaclnn.ascendc.builds import Recipe, build
+from pyaclnn.ascendc.builds import PREPARED, Recipe, build
 from pyaclnn.ascendc.diagnostics import CompileError
-from pyaclnn.ascendc.entries import find_entries
+from pyaclnn.ascendc.entries import declare_cores, find_entries
 from pyaclnn.ascendc.expansion import with_macros
 from pyaclnn.ascendc.kernel import Kernel
+from pyaclnn.ascendc.launch_source import rewrite_launches
 from pyaclnn.ascendc.stub import launch_stub
 from pyaclnn.ascendc.target import DEFAULT_SOC_NAME, find_target
+from pyaclnn.base.errors import text_of
 from pyaclnn.base.files import read_text
 
 if TYPE_CHECKING:
@@ -69,15 +72,29 @@ def compile(  # noqa: A001  # below pyaclnn.ascendc it does not hide the builtin
     text = with_macros(path, read_text(path, "a kernel", errors="replace"), options)
     entries = find_entries(text)
     number = _number_of(name, entries, path)
+    prepared = _prepared(path)
     recipe = Recipe(
         source=path,
-        stub=launch_stub(path, entries, tiling_data),
+        stub=launch_stub(Path(PREPARED) if prepared else path, entries, tiling_data),
         macros=macros,
         include_dirs=folders,
         sanitize=sanitize,
+        prepared=prepared,
     )
     program = build(recipe, None if cache_dir is None else Path(cache_dir).resolve())
     return Kernel(program, number, entries[number], target)
+
+
+def _prepared(path: Path) -> str:
+    """Return the source with C++ for what only Ascend C has, or nothing if it has none of that."""
+    text = read_text(path, "a kernel", errors="replace")
+    try:
+        changed = declare_cores(rewrite_launches(text))
+    except ValueError as error:
+        raise CompileError(f"{path}: {text_of(error)}") from None
+    if changed == text:
+        return ""
+    return f"#line 1 {json.dumps(str(path), ensure_ascii=False)}\n{changed}\n"
 
 
 def _number_of(name: str | None, entries: tuple[KernelEntry, ...], path: Path) -> int:

@@ -25,7 +25,7 @@ def launch_stub(
     """Write the program that runs the kernels of a source file.
 
     Args:
-        source: The absolute path of the file.
+        source: The file to include.
         entries: Its kernels.
         tiling_data: The structure that ``GET_TILING_DATA`` gives: C++ types by field name, in
             order; None if the source defines it, or needs none.
@@ -68,6 +68,10 @@ def _field(name: str, kind: str) -> str:
 
 
 def _pass(index: int, parameter: KernelParameter) -> str:
+    if parameter.structure:
+        return (
+            f'AscendC::emulation::Passed<{parameter.type}>("{parameter.name}", arguments[{index}])'
+        )
     if parameter.scalar is None:
         return f"({parameter.type})arguments[{index}]"
     return f"*static_cast<const {parameter.type} *>(arguments[{index}])"

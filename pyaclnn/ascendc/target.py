@@ -17,7 +17,7 @@ class Target(NamedTuple):
         soc_name: Its full name.
         family: The number of its family in the emulation.
         unified_buffer: Bytes of on-chip memory of a vector core.
-        macros: Macros that a kernel's source can ask.
+        macros: Macros that a kernel's source can ask, or a header of the emulation.
     """
 
     soc_name: str
@@ -40,9 +40,17 @@ def find_target(soc_name: str) -> Target:
     except KeyError as error:
         raise ValueError(f"soc: {error.args[0]}") from None
     family = FAMILIES[chip.family]
+    number = list(FAMILIES).index(chip.family)
     return Target(
         soc_name,
-        list(FAMILIES).index(chip.family),
+        number,
         family.unified_buffer,
-        (f"__NPU_ARCH__={chip.npu_arch}", f"__CCE_AICORE__={family.cce_aicore}"),
+        (
+            f"__NPU_ARCH__={chip.npu_arch}",
+            f"__CCE_AICORE__={family.cce_aicore}",
+            f"PYACLNN_FAMILY={number}",
+            f"PYACLNN_UNIFIED_BUFFER={family.unified_buffer}",
+            f"PYACLNN_CUBE_CORES={chip.ai_cores}",
+            f"PYACLNN_VECTOR_CORES={chip.kernel_cores}",
+        ),
     )

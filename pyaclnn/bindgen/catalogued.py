@@ -21,6 +21,7 @@ __all__ = [
     "PHASE_2",
     "RELEASE_HEADER",
     "TAIL",
+    "forwarded_headers",
     "headers_of",
     "listed_headers",
     "phases",
@@ -36,6 +37,8 @@ RELEASE_HEADER = "acl/acl_release.h"
 """The header by which an include folder is of one release."""
 _STUBS = "acl/acl_stubs.h"
 """The header that every other one includes first."""
+_FORWARDED = "ascendc/headers.def"
+"""The names of headers that only include the kernel interface, by folder."""
 TAIL = (CParameter("uint64_t *", "workspaceSize"), CParameter("aclOpExecutor **", "executor"))
 """The last parameters of every first phase."""
 PHASE_2 = (
@@ -120,10 +123,33 @@ def write_headers(include: Path, functions: Iterable[Function], output: Path) ->
     )
     with (output / _STUBS).open("a", encoding="utf-8") as file:
         file.writelines(_chosen())
+    for name in forwarded_headers(include / _FORWARDED):
+        (output / name).parent.mkdir(parents=True, exist_ok=True)
+        (output / name).write_text('#pragma once\n#include "kernel_operator.h"\n', "utf-8")
     newer = _by_header(f for f in functions if _is_newer(f) and not f.listed)
     for header, declared in newer.items():
         with (output / header).open("a", encoding="utf-8") as file:
             file.write(f"\n{''.join(_newer(declared))}")
+
+
+def forwarded_headers(table: Path) -> list[str]:
+    """Read which headers of kernels only include the whole interface.
+
+    Args:
+        table: Rows ``folder: names`` behind a comment; the folders lie below two others.
+
+    Returns:
+        Their paths below the include folder.
+    """
+    rows = [
+        line.partition(": ") for line in table.read_text("utf-8").rpartition("*/\n")[2].splitlines()
+    ]
+    return [
+        f"{top}/{folder}/{name}.h"
+        for top in ("lib", "adv_api")
+        for folder, _, names in rows
+        for name in names.split()
+    ]
 
 
 def headers_of(functions: Iterable[Function]) -> dict[str, str]:

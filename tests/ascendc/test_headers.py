@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from pyaclnn.ascendc import tiling
+from pyaclnn.ascendc.target import find_target
 
 from .conftest import KERNELS
 
@@ -21,7 +22,7 @@ ROOT = Path(__file__).parents[2]
 INCLUDE = ROOT / "include_stubs"
 HEADERS = sorted(
     path.relative_to(INCLUDE).as_posix()
-    for place in ("kernel_operator.h", "ascendc", "lib", "kernel_tiling")
+    for place in ("kernel_operator.h", "ascendc", "lib", "kernel_tiling", "simt_api", "tiling")
     for path in [INCLUDE / place, *(INCLUDE / place).rglob("*.h")]
     if path.is_file()
 )
@@ -44,7 +45,7 @@ def compile_all(*sources: Path, options: tuple[str, ...] = ()) -> None:
 
 @pytest.mark.exhaustive
 def test_every_header_compiles_alone_and_twice(tmp_path: Path) -> None:
-    chip = ("-DPYACLNN_FAMILY=0", "-DPYACLNN_UNIFIED_BUFFER=196608")
+    chip = tuple(f"-D{macro}" for macro in find_target("Ascend910B3").macros)
     units = [tmp_path / f"unit{number}.cpp" for number in range(len(HEADERS))]
     for unit, header in zip(units, HEADERS, strict=True):
         unit.write_text(f'#include "{header}"\n#include "{header}"\n', encoding="utf-8")

@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 from pyaclnn import ascendc
-from pyaclnn.ascendc.entries import find_entries
+from pyaclnn.ascendc.entries import declare_cores, find_entries
 from pyaclnn.ascendc.kernel import tiling_bytes
 from pyaclnn.ascendc.tiling import LayerNormTiling
 
@@ -68,8 +68,35 @@ def test_the_kernels_of_a_source(source: str, expected: dict[str, list[str]]) ->
 
 
 def test_a_parameter_that_cannot_be_passed_is_refused() -> None:
-    with pytest.raises(ValueError, match=r"parameter s of type Shape.*as tiling"):
-        find_entries("__global__ __aicore__ void f(Shape s) {}")
+    with pytest.raises(ValueError, match=r"parameter s of type Shape &; a launch"):
+        find_entries("__global__ __aicore__ void f(Shape &s) {}")
+
+
+@pytest.mark.parametrize(
+    ("source", "declared"),
+    [
+        ("__global__ __aicore__ void f(GM_ADDR x) {}", ""),
+        ("__global__ __cube__ void f(GM_ADDR x) {}", "KERNEL_TYPE_AIC_ONLY"),
+        ("__vector__ __global__ void f(GM_ADDR x)\n{\n}", "KERNEL_TYPE_AIV_ONLY"),
+        ("__global__ __mix__(1, 2) void f(GM_ADDR x) {}", "KERNEL_TYPE_MIX_AIC_1_2"),
+        ("// __global__ __cube__ void f(GM_ADDR x) {}", ""),
+    ],
+)
+def test_words_before_a_kernel_declare_its_cores(source: str, declared: str) -> None:
+    macro = f" KERNEL_TASK_TYPE_DEFAULT({declared});" if declared else ""
+    assert declare_cores(source) == source.replace("{", "{" + macro)
+
+
+@pytest.mark.parametrize(
+    ("source", "reason"),
+    [
+        ("__global__ __mix__(2, 1) void f() {}", r"f has __mix__\(2,1\); it must be one of"),
+        ("\nvoid f() { __ubuf__ float row[64]; }", "line 2: an array of threads"),
+    ],
+)
+def test_what_no_core_has_is_refused(source: str, reason: str) -> None:
+    with pytest.raises(ValueError, match=reason):
+        declare_cores(source)
 
 
 def test_several_kernels_need_a_name(cache_dir: Path) -> None:

@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Tilings of Matmul, computed by the host. They cover the problem within the limits that are set;
+ * CANN may divide it otherwise.
+ */
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
+
+#include "kernel_tiling/kernel_tiling.h"
+#include "tiling/platform/platform_ascendc.h"
+
+namespace optiling {
+
+/* The structure of the kernel, as host code fills it. */
+struct TCubeTiling : ::TCubeTiling {
+    size_t GetDataSize() const { return sizeof(::TCubeTiling); }
+    void SaveToBuffer(void *target, size_t capacity) const
+    {
+        std::memcpy(target, static_cast<const ::TCubeTiling *>(this),
+                    std::min(capacity, GetDataSize()));
+    }
+#define ASCENDC_CUBE_FIELD(name)                                                                   \
+    int32_t get_##name() const { return name; }                                                    \
+    void set_##name(int32_t value) { name = value; }
+    ASCENDC_CUBE_FIELDS(ASCENDC_CUBE_FIELD)
+#undef ASCENDC_CUBE_FIELD
+};
+
+}  // namespace optiling
+
+namespace matmul_tiling {
+
+enum class TPosition { GM, A1, A2, B1, B2, C1, C2, CO1, CO2, VECIN, VECOUT, VECCALC, TSCM };
+enum class CubeFormat { ND = 0, NZ, ZN, ZZ, NN };
+enum class DataType {
+    DT_FLOAT = 0,
+    DT_FLOAT16 = 1,
+    DT_INT8 = 2,
+    DT_INT32 = 3,
+    DT_BFLOAT16 = 27,
+    DT_BF16 = DT_BFLOAT16
+};
+enum class MatrixTraverse { NOSET = 0, FIRSTM, FIRSTN };
+enum class DequantType { SCALAR = 0, TENSOR };
+
+class MatmulApiTilingBase {
+ public:
+    MatmulApiTilingBase() = default;
+    explicit MatmulApiTilingBase(const platform_ascendc::PlatformAscendC &) {}
+
+#define ASCENDC_TYPE(Name, field)                                                                  \
+    int32_t Set##Name(TPosition, CubeFormat, DataType type, bool = false)                          \
+    {                                                                                              \
+        field = type;                                                                              \
+        return 0;                                                                                  \
+    }
+    ASCENDC_TYPE(AType, a_)
+    ASCENDC_TYPE(BType, b_)
+    ASCENDC_TYPE(CType, c_)
+    ASCENDC_TYPE(BiasType, bias_)
+#undef ASCENDC_TYPE
+
+    int32_t SetDequantType(DequantType) { return 0; }
+    int32_t SetShape(int32_t m, int32_t n, int32_t k)
+    {
+        return Set({m, n, k}, tiling_.singleCoreM, tiling_.singleCoreN, tiling_.singleCoreK);
+    }
+    int32_t SetOrgShape(int32_t m, int32_t n, int32_t k) { return SetOrgShape(m, n, k, k); }
+    int32_t SetOrgShape(int32_t m, int32_t n, int32_t ka, int32_t kb)
+    {
+        tiling_.Kb = kb;
+        return Set({m, n, ka}, tiling_.M, tiling_.N, tiling_.Ka);
+    }
+    /* Blocks of a step; -1 leaves a length to the function. */
+    int32_t SetFixSplit(int32_t m = -1, int32_t n = -1, int32_t k = -1)
+    {
+        fixed_[0] = m;
+        fixed_[1] = n;
+        fixed_[2] = k;
+        return 0;
+    }
+    int32_t SetBufferSpace(int32_t = -1, int32_t = -1, int32_t = -1, int32_t = -1) { return 0; }
+    int32_t SetTraverse(MatrixTraverse order)
+    {
+        tiling_.iterateOrder = order == MatrixTraverse::FIRSTN ? 1 : 0;
+        return 0;
+    }
+    int32_t EnableBias(bool has) { return SetBias(has); }
+    int32_t SetBias(bool has)
+    {
+        tiling_.isBias = has ? 1 : 0;
+        return 0;
+    }
+    int32_t GetBaseM() const { return tiling_.baseM; }
+    int32_t GetBaseN() const { return tiling_.baseN; }
+    int32_t GetBaseK() const { return tiling_.baseK; }
+
+    /* Returns -1 if there is no tiling. */
+    int64_t GetTiling(optiling::TCubeTiling &target)
+    {
+        ::TCubeTiling &t = tiling_;
+        if (t.singleCoreM <= 0) { /* the shape is the whole one, unless one is given */
+            SetShape(t.M, t.N, t.Ka);
+        } else if (t.M <= 0) {
+            SetOrgShape(t.singleCoreM, t.singleCoreN, t.singleCoreK);
+        }
+        if (t.M <= 0 || t.N <= 0 || t.Ka <= 0 || t.Kb <= 0) {
+            return -1;
+        }
+        const int32_t all[] = {t.singleCoreM, t.singleCoreN, t.singleCoreK};
+        const int32_t own[] = {single_[0], single_[1], single_[2]};
+        t.usedCoreNum = 1;
+        for (int axis = 0; axis < 3; axis++) {
+            single_[axis] = own[axis] > 0 ? own[axis] : all[axis];
+        }
+        Split(all, own);
+        t.singleCoreM = single_[0];
+        t.singleCoreN = single_[1];
+        t.singleCoreK = single_[2];
+        const int32_t most[] = {128, 128, a_ == DataType::DT_FLOAT ? 32 : 64};
+        int32_t base[3];
+        for (int axis = 0; axis < 3; axis++) {
+            base[axis] = fixed_[axis] > 0 ? fixed_[axis]
+                                          : std::min(most[axis], (single_[axis] + 15) / 16 * 16);
+            if (base[axis] % 16 != 0) {
+                return -1;
+            }
+        }
+        t.baseM = base[0];
+        t.baseN = base[1];
+        t.baseK = base[2];
+        t.depthA1 = t.depthB1 = t.stepM = t.stepN = t.stepKa = t.stepKb = t.dbL0C = 1;
+        t.dbL0A = t.dbL0B = 2;
+        t.shareL0CSize = t.baseM * t.baseN * 4;
+        t.transLength = t.shareL0CSize;
+        static_cast<::TCubeTiling &>(target) = t;
+        return 0;
+    }
+
+ protected:
+    /* Cores divide rows first, then columns, in steps of 16. */
+    void Split(const int32_t *all, const int32_t *own)
+    {
+        const auto pieces = [](int32_t length, int32_t piece) {
+            return (length + piece - 1) / piece;
+        };
+        int32_t best = 0;
+        for (int32_t down = 1; down <= cores_; down++) {
+            const int32_t across = cores_ / down;
+            const int32_t high = own[0] > 0 ? own[0] : (pieces(all[0], down) + 15) / 16 * 16;
+            const int32_t wide = own[1] > 0 ? own[1] : (pieces(all[1], across) + 15) / 16 * 16;
+            const int32_t used = pieces(all[0], high) * pieces(all[1], wide);
+            if (used <= cores_ && used >= best) {
+                best = tiling_.usedCoreNum = used;
+                single_[0] = std::min(high, all[0]);
+                single_[1] = std::min(wide, all[1]);
+            }
+        }
+    }
+
+    int32_t cores_ = 1;
+    int32_t single_[3] = {-1, -1, -1};
+
+ private:
+    struct Lengths {
+        int32_t m, n, k;
+    };
+    static int32_t Set(Lengths lengths, int32_t &m, int32_t &n, int32_t &k)
+    {
+        m = lengths.m;
+        n = lengths.n;
+        k = lengths.k;
+        return 0;
+    }
+
+    ::TCubeTiling tiling_;
+    int32_t fixed_[3] = {-1, -1, -1};
+    DataType a_ = DataType::DT_FLOAT16, b_ = DataType::DT_FLOAT16, c_ = DataType::DT_FLOAT;
+    DataType bias_ = DataType::DT_FLOAT;
+    friend class MultiCoreMatmulTiling;
+};
+
+/* For one core. */
+class MatmulApiTiling : public MatmulApiTilingBase {
+ public:
+    using MatmulApiTilingBase::MatmulApiTilingBase;
+};
+
+/* For several. */
+class MultiCoreMatmulTiling : public MatmulApiTilingBase {
+ public:
+    using MatmulApiTilingBase::MatmulApiTilingBase;
+
+    int32_t SetDim(int32_t cores)
+    {
+        cores_ = cores;
+        return cores > 0 ? 0 : -1;
+    }
+    int32_t SetSingleShape(int32_t m = -1, int32_t n = -1, int32_t k = -1)
+    {
+        return Set({m, n, k}, single_[0], single_[1], single_[2]);
+    }
+    int32_t GetCoreNum(int32_t &dim, int32_t &mDim, int32_t &nDim) const
+    {
+        const ::TCubeTiling &t = tiling_;
+        if (t.usedCoreNum <= 0) {
+            return -1;
+        }
+        dim = t.usedCoreNum;
+        mDim = (t.M + t.singleCoreM - 1) / t.singleCoreM;
+        nDim = dim / mDim;
+        return 0;
+    }
+    int32_t GetSingleShape(int32_t &m, int32_t &n, int32_t &k) const
+    {
+        m = tiling_.singleCoreM;
+        n = tiling_.singleCoreN;
+        k = tiling_.singleCoreK;
+        return 0;
+    }
+};
+
+}  // namespace matmul_tiling

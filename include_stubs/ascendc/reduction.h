@@ -305,4 +305,15 @@ ASCENDC_REDUCE_ROWS(Sum, 1.0F)
 ASCENDC_REDUCE_ROWS(Mean, 1.0F / static_cast<float>(params.n))
 #undef ASCENDC_REDUCE_ROWS
 
+/* An older form of WholeReduceSum. */
+template <typename T, bool isSetMask = true>
+void RepeatReduceSum(const LocalTensor<T> &dst, const LocalTensor<T> &src, int32_t repeatTimes,
+                     int32_t elemsInOneRepeat, int32_t /*dstBlkStride*/, int32_t srcBlkStride,
+                     int32_t dstRepStride, int32_t srcRepStride,
+                     emulation::Site site = emulation::Site::Here())
+{
+    WholeReduceSum<T, isSetMask>(dst, src, elemsInOneRepeat, repeatTimes, dstRepStride,
+                                 srcBlkStride, srcRepStride, ReduceOrder::ORDER_VALUE_INDEX, site);
+}
+
 }  // namespace AscendC

@@ -21,6 +21,18 @@ struct MatmulConfig {
 };
 inline constexpr MatmulConfig CFG_NORM{true, false, false}, CFG_MDL{false, true, false};
 
+/* Configurations with flags of how the product is computed, none of which changes it. */
+template <typename... Flags> constexpr MatmulConfig GetNormalConfig(Flags...)
+{
+    static_assert((std::is_same_v<Flags, bool> && ...), "only flags are simulated");
+    return CFG_NORM;
+}
+template <typename... Flags> constexpr MatmulConfig GetMDLConfig(Flags...)
+{
+    static_assert((std::is_same_v<Flags, bool> && ...), "only flags are simulated");
+    return CFG_MDL;
+}
+
 namespace AscendC {
 
 using ::CubeFormat;

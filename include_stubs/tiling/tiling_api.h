@@ -6,6 +6,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstring>
 
@@ -64,23 +65,17 @@ class MatmulApiTilingBase {
 #undef ASCENDC_TYPE
 
     int32_t SetDequantType(DequantType) { return 0; }
-    int32_t SetShape(int32_t m, int32_t n, int32_t k)
-    {
-        return Set({m, n, k}, tiling_.singleCoreM, tiling_.singleCoreN, tiling_.singleCoreK);
-    }
+    int32_t SetShape(int32_t m, int32_t n, int32_t k) { return Set({m, n, k}, shape_); }
     int32_t SetOrgShape(int32_t m, int32_t n, int32_t k) { return SetOrgShape(m, n, k, k); }
     int32_t SetOrgShape(int32_t m, int32_t n, int32_t ka, int32_t kb)
     {
-        tiling_.Kb = kb;
-        return Set({m, n, ka}, tiling_.M, tiling_.N, tiling_.Ka);
+        inner_of_b_ = kb;
+        return Set({m, n, ka}, whole_);
     }
     /* Blocks of a step; -1 leaves a length to the function. */
     int32_t SetFixSplit(int32_t m = -1, int32_t n = -1, int32_t k = -1)
     {
-        fixed_[0] = m;
-        fixed_[1] = n;
-        fixed_[2] = k;
-        return 0;
+        return Set({m, n, k}, fixed_);
     }
     int32_t SetBufferSpace(int32_t = -1, int32_t = -1, int32_t = -1, int32_t = -1) { return 0; }
     int32_t SetTraverse(MatrixTraverse order)
@@ -101,30 +96,30 @@ class MatmulApiTilingBase {
     /* Returns -1 if there is no tiling. */
     int64_t GetTiling(optiling::TCubeTiling &target)
     {
-        ::TCubeTiling &t = tiling_;
-        if (t.singleCoreM <= 0) { /* the shape is the whole one, unless one is given */
-            SetShape(t.M, t.N, t.Ka);
-        } else if (t.M <= 0) {
-            SetOrgShape(t.singleCoreM, t.singleCoreN, t.singleCoreK);
-        }
-        if (t.M <= 0 || t.N <= 0 || t.Ka <= 0 || t.Kb <= 0) {
+        /* The shape is the whole one, unless one is given. */
+        const Lengths &whole = whole_[0] > 0 ? whole_ : shape_;
+        const Lengths &shape = shape_[0] > 0 ? shape_ : whole_;
+        if (*std::min_element(whole.begin(), whole.end()) <= 0 ||
+            *std::min_element(shape.begin(), shape.end()) <= 0) {
             return -1;
         }
-        const int32_t all[] = {t.singleCoreM, t.singleCoreN, t.singleCoreK};
-        const int32_t own[] = {single_[0], single_[1], single_[2]};
-        t.usedCoreNum = 1;
-        for (int axis = 0; axis < 3; axis++) {
-            single_[axis] = own[axis] > 0 ? own[axis] : all[axis];
+        ::TCubeTiling &t = tiling_;
+        const Lengths piece = Split(shape);
+        if (t.usedCoreNum == 0) {
+            return -1; /* the pieces that were set need more cores */
         }
-        Split(all, own);
-        t.singleCoreM = single_[0];
-        t.singleCoreN = single_[1];
-        t.singleCoreK = single_[2];
+        t.M = whole[0];
+        t.N = whole[1];
+        t.Ka = whole[2];
+        t.Kb = inner_of_b_ > 0 ? inner_of_b_ : whole[2];
+        t.singleCoreM = piece[0];
+        t.singleCoreN = piece[1];
+        t.singleCoreK = piece[2];
         const int32_t most[] = {128, 128, a_ == DataType::DT_FLOAT ? 32 : 64};
         int32_t base[3];
-        for (int axis = 0; axis < 3; axis++) {
+        for (size_t axis = 0; axis < 3; axis++) {
             base[axis] = fixed_[axis] > 0 ? fixed_[axis]
-                                          : std::min(most[axis], (single_[axis] + 15) / 16 * 16);
+                                          : std::min(most[axis], (piece[axis] + 15) / 16 * 16);
             if (base[axis] % 16 != 0) {
                 return -1;
             }
@@ -141,43 +136,42 @@ class MatmulApiTilingBase {
     }
 
  protected:
-    /* Cores divide rows first, then columns, in steps of 16. */
-    void Split(const int32_t *all, const int32_t *own)
+    using Lengths = std::array<int32_t, 3>; /* m, n, k */
+
+    static int32_t Set(const Lengths &values, Lengths &lengths)
+    {
+        lengths = values;
+        return 0;
+    }
+
+    /* Cores divide rows first, then columns, in steps of 16. Returns the piece of one. */
+    Lengths Split(const Lengths &shape)
     {
         const auto pieces = [](int32_t length, int32_t piece) {
             return (length + piece - 1) / piece;
         };
-        int32_t best = 0;
+        Lengths best = shape;
+        tiling_.usedCoreNum = 0;
         for (int32_t down = 1; down <= cores_; down++) {
             const int32_t across = cores_ / down;
-            const int32_t high = own[0] > 0 ? own[0] : (pieces(all[0], down) + 15) / 16 * 16;
-            const int32_t wide = own[1] > 0 ? own[1] : (pieces(all[1], across) + 15) / 16 * 16;
-            const int32_t used = pieces(all[0], high) * pieces(all[1], wide);
-            if (used <= cores_ && used >= best) {
-                best = tiling_.usedCoreNum = used;
-                single_[0] = std::min(high, all[0]);
-                single_[1] = std::min(wide, all[1]);
+            const int32_t high =
+                single_[0] > 0 ? single_[0] : (pieces(shape[0], down) + 15) / 16 * 16;
+            const int32_t wide =
+                single_[1] > 0 ? single_[1] : (pieces(shape[1], across) + 15) / 16 * 16;
+            const int32_t used = pieces(shape[0], high) * pieces(shape[1], wide);
+            if (used <= cores_ && used >= tiling_.usedCoreNum) {
+                tiling_.usedCoreNum = used;
+                best = {std::min(high, shape[0]), std::min(wide, shape[1]), shape[2]};
             }
         }
+        return best;
     }
 
     int32_t cores_ = 1;
-    int32_t single_[3] = {-1, -1, -1};
-
- private:
-    struct Lengths {
-        int32_t m, n, k;
-    };
-    static int32_t Set(Lengths lengths, int32_t &m, int32_t &n, int32_t &k)
-    {
-        m = lengths.m;
-        n = lengths.n;
-        k = lengths.k;
-        return 0;
-    }
-
+    Lengths single_{-1, -1, -1}; /* of a core, where that is set */
     ::TCubeTiling tiling_;
-    int32_t fixed_[3] = {-1, -1, -1};
+    Lengths whole_{-1, -1, -1}, shape_{-1, -1, -1}, fixed_{-1, -1, -1};
+    int32_t inner_of_b_ = -1;
     DataType a_ = DataType::DT_FLOAT16, b_ = DataType::DT_FLOAT16, c_ = DataType::DT_FLOAT;
     DataType bias_ = DataType::DT_FLOAT;
     friend class MultiCoreMatmulTiling;
@@ -201,7 +195,7 @@ class MultiCoreMatmulTiling : public MatmulApiTilingBase {
     }
     int32_t SetSingleShape(int32_t m = -1, int32_t n = -1, int32_t k = -1)
     {
-        return Set({m, n, k}, single_[0], single_[1], single_[2]);
+        return Set({m, n, k}, single_);
     }
     int32_t GetCoreNum(int32_t &dim, int32_t &mDim, int32_t &nDim) const
     {

@@ -30,6 +30,10 @@ _HINT = (
 _LAUNCH = re.compile(r"static_cast<void>\(arguments\); (?P<name>\w+)\(")
 _FIELD = re.compile(r"    [^{}()]+;")
 _UNDECLARED = re.compile(r"not declared|undeclared identifier")
+_MISSING = re.compile(
+    r"(?:undeclared identifier|no member named) ['\u2018](?P<after>\w+)"
+    r"|[\u2018'](?P<before>[A-Z]\w+)[\u2019'] (?:was not declared|is not a member of .AscendC)"
+)
 _NOT_THERE = (
     "was found by reading the source, but after preprocessing it is not declared in the global "
     "namespace: see whether an #if leaves it out, it stands on the line of an #include, or it is "
@@ -94,6 +98,15 @@ def diagnose(
         lines.append(output.strip())
     if _NO_TILING in output:
         lines.append(_HINT)
+    missing = dict.fromkeys(
+        match["before"] or match["after"]
+        for diagnostic in found
+        for match in _MISSING.finditer(diagnostic.message)
+    )
+    missing.pop(_NO_TILING, None)
+    if missing:
+        names = ", ".join(missing)
+        lines.append(f"Of Ascend C, {names} is not simulated, or another header has it.")
     return CompileError("\n".join(lines), found, output)
 
 

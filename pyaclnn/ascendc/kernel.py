@@ -70,7 +70,7 @@ class Kernel:
     def launch(
         self,
         block_dim: int,
-        *arrays: NDArray[Any] | float,
+        *arrays: NDArray[Any] | float | TilingData,
         tiling: TilingData | None = None,
         workspace: int = 0,
         timeout: float | None = None,
@@ -80,7 +80,8 @@ class Kernel:
         Args:
             block_dim: How many blocks run, from 1 on; `GetBlockNum`.
             *arrays: The values of the parameters, in order: C-contiguous arrays, which are global
-                memory and are written in place, and numbers where the kernel takes values.
+                memory and are written in place, numbers where the kernel takes values, and for a
+                structure that it takes by value what `tiling` can be.
                 Parameters named ``tiling…`` and ``workspace…`` are left out.
             tiling: The bytes of the tiling data, a structure with ``to_bytes()``, or a sequence of
                 such and of NumPy scalars, which are joined. For the parameter named ``tiling…``,
@@ -132,7 +133,10 @@ class Kernel:
         return done.returncode, done.stderr.decode(errors="replace")
 
     def _arguments(
-        self, values: list[NDArray[Any] | float], tiling: TilingData | None, workspace: int
+        self,
+        values: list[NDArray[Any] | float | TilingData],
+        tiling: TilingData | None,
+        workspace: int,
     ) -> list[LaunchArgument]:
         parameters = self._entry.parameters
         roles = self._roles(tiling is not None)
@@ -202,14 +206,21 @@ def _untyped(parameter: KernelParameter, data: NDArray[Any]) -> LaunchArgument:
     return LaunchArgument(parameter.name, data, typed=False)
 
 
-def _argument(parameter: KernelParameter, value: NDArray[Any] | float) -> LaunchArgument:
+def _argument(
+    parameter: KernelParameter, value: NDArray[Any] | float | TilingData
+) -> LaunchArgument:
     if parameter.scalar is not None:
-        if np.ndim(value) != 0:
+        if not isinstance(value, (int, float, np.generic, np.ndarray)) or np.ndim(value) != 0:
             wanted = with_article(str(parameter.type))
             raise TypeError(f"{parameter.name} is an array; it must be {wanted}")
         return _untyped(parameter, np.array(value, parameter.scalar))
     if parameter.structure:
-        return _untyped(parameter, np.frombuffer(tiling_bytes(value), np.uint8))  # type: ignore[arg-type]
+        if isinstance(value, (int, float)):
+            raise TypeError(
+                f"{parameter.name} is {type(value).__name__}; it must be the bytes of "
+                f"{with_article(parameter.type)}, or what has them, as tiling data"
+            )
+        return _untyped(parameter, np.frombuffer(tiling_bytes(value), np.uint8))
     if not isinstance(value, np.ndarray):
         raise TypeError(
             f"{parameter.name} is {type(value).__name__}; it must be a NumPy array, which is the "

@@ -8,6 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from pyaclnn.ascendc.launch_source import find_signatures, rewrite_launches
@@ -81,6 +82,18 @@ def _target(path: Path) -> str:
         return str(path.readlink())
     except OSError:
         return ""
+
+
+@pytest.mark.exhaustive
+def test_the_host_computes_the_tiling_of_a_product(tmp_path: Path) -> None:
+    done = run(*COMPILER, HERE / "matmul.asc", "-o", tmp_path / "program", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    output = tmp_path / "c"
+    done = run("sh", "-c", f"./program > {output}", cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "-1 -1 0 16 32 1")
+    a, b = np.arange(100 * 48) % 7 - 3, np.arange(48 * 70) % 5 - 2
+    expected = a.reshape(100, 48) @ b.reshape(48, 70) + np.arange(70) % 11 - 5
+    np.testing.assert_array_equal(np.fromfile(output, np.float32).reshape(100, 70), expected)
 
 
 BINARY = """

@@ -129,7 +129,64 @@ def rms_norm(x: Array) -> Array:
     return np.asarray(rows / np.sqrt((rows**2).mean(1, keepdims=True) + 1e-5) * gamma).ravel()
 
 
+def flash(x: Array) -> Array:
+    first, second = x.reshape(2, 4, 16)
+    most = x.reshape(2, 4, 16).max((0, 2))[:, None]
+    weights = np.exp(np.concatenate([first - most, second - most]))
+    sums = weights.reshape(2, 4, 16).sum((0, 2))
+    return np.concatenate([weights.ravel(), sums.repeat(8)])
+
+
+def softmax_gradient(x: Array) -> Array:
+    gradient, y = x.reshape(2, 2, 32)[..., :30]
+    sums = (gradient * y).sum(1, keepdims=True)
+    rows = np.pad((gradient - sums) * y, ((0, 0), (0, 2)))
+    return np.concatenate([rows.ravel(), sums.repeat(8)])
+
+
+def simple_softmax(x: Array) -> Array:
+    e = np.exp(x.reshape(2, 64) - x.reshape(2, 64).max(1, keepdims=True))
+    return np.asarray(e / e.sum(1, keepdims=True)).ravel()
+
+
+def quantized(x: Array) -> Array:
+    """Quantize by a scale, and by one of each channel, which are the first of the source."""
+    half = x.size // 2
+    by_one, by_channel = x[:half] * F32(30) + F32(2), x[half:] * x[:half] + x[8 : 8 + half]
+    return np.asarray(np.clip(np.rint(np.concatenate([by_one, by_channel])), -128, 127))
+
+
+def dequantized(x: Array) -> Array:
+    rows = np.zeros((4, 32))
+    rows[:, :22] = (x.reshape(4, 24) * np.arange(1, 25))[:, :22]
+    return rows.ravel()
+
+
+def restored(x: Array) -> Array:
+    scales = np.arange(1, 33)
+    rows = (x.reshape(-1, 16) + scales[16:]) * scales[:16]
+    return np.concatenate([rows.ravel(), (x + 2) * 0.5])
+
+
+def four_bits(x: Array) -> Array:
+    few = np.clip(np.floor(x), -8, 7).astype(np.int8)
+    packed = (few[::2] & 15 | few[1::2] << 4).astype(np.uint8)
+    return np.concatenate([few[64:], np.zeros(64), packed.view(F16)])
+
+
+def compared(x: Array) -> Array:
+    return np.concatenate([np.minimum(x[:64], x[64:]), np.maximum(x[:64], x[64:])])
+
+
 SAMPLES = {
+    "flash": Sample(128, F32, F32, flash, 1e-5),
+    "softmax_gradient": Sample(128, F32, F32, softmax_gradient, 1e-5),
+    "simple_softmax": Sample(128, F16, F16, simple_softmax, 1e-3),
+    "quantized": Sample(128, F32, np.int8, quantized),
+    "dequantized": Sample(96, np.int32, F16, dequantized),
+    "restored": Sample(256, np.int8, F16, restored),
+    "four_bits": Sample(128, F16, F16, four_bits),
+    "compared": Sample(128, F32, F32, compared),
     "operators": Sample(512, F16, F16, halves(lambda a, b: (a + b) * a - b), 4e-3),
     "masks": Sample(512, F32, F32, halves(masks), 1e-6),
     "multiply_add": Sample(512, F32, F32, halves(multiply_add), 1e-4),
@@ -170,7 +227,7 @@ SAMPLES = {
 def source(sample: Sample) -> Array:
     rng = np.random.default_rng(7)
     if np.issubdtype(sample.source, np.integer):
-        high = 0x4100 if sample.source is np.uint16 else 3000
+        high = {np.uint16: 0x4100, np.int8: 100}.get(sample.source, 3000)
         return rng.integers(0, high, sample.n).astype(sample.source)
     return rng.uniform(-4, 4, sample.n).astype(sample.source)
 
@@ -210,6 +267,19 @@ def test_a_scale_that_is_missing_is_reported(build: Build) -> None:
     x, y = np.zeros(64, np.int32), np.zeros(64, F16)
     with pytest.raises(KernelFault, match="a scale that nothing has set: call SetDeqScale"):
         build("samples.cpp", "scaled").launch(1, x, y, x.size, y.size)
+
+
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [
+        ("never_compared", "GetCmpMask: the compare mask is read; call SetCmpMask"),
+        ("in_fractals", "SoftMax: isDataFormatNZ is not simulated"),
+    ],
+)
+def test_samples_that_are_refused(name: str, reason: str, build: Build) -> None:
+    x = np.ones(128, F32)
+    with pytest.raises(KernelFault, match=reason):
+        build("samples.cpp", name).launch(1, x, np.zeros_like(x), x.size, x.size)
 
 
 def test_a_kernel_of_vector_cores_has_no_cube_cores(build: Build) -> None:

@@ -64,6 +64,52 @@ template <typename S, typename D> class KernelFrame {
 
 SAMPLE(operators, half, half, y = x + x[m]; y = y * x; y = y - x[m];)
 
+/* Halves of the columns, one after the other: weights, then the rescaled sum of the first half. */
+SAMPLE(flash, float, float, const SoftMaxShapeInfo rows{4, 16, 4, 16}; const SoftMaxTiling tiling;
+       LocalTensor<float> sum = frame.Work<float>(), max = sum[32], rescale = sum[64];
+       SoftmaxFlashV2<float, false>(y, sum, max, x, rescale, sum, max, tiling, rows);
+       SoftmaxFlashV2<float, true>(y[64], sum, max, x[64], rescale, sum, max,
+                                   frame.More<uint8_t>(), tiling, rows);
+       Mul(y, y, rescale, 16, 4, {1, 1, 0, 2, 2, 1}); DataCopy(y[128], sum, 32);)
+
+SAMPLE(softmax_gradient, float, float, const SoftMaxShapeInfo rows{2, 32, 2, 30};
+       const SoftMaxTiling tiling; SoftmaxGrad<float>(y, x, x[64], tiling, false, rows);
+       SoftmaxGradFront<float>(y[64], x, x[64], frame.More<uint8_t>(), tiling, rows);)
+
+SAMPLE(simple_softmax, half, half, const SoftMaxShapeInfo rows{2, 64, 2, 64};
+       const SoftMaxTiling tiling; LocalTensor<float> sum = frame.Work<float>(), max = sum[16];
+       SoftMax<half>(y, sum, max, x, tiling, rows); Duplicate(y, half(0), m);
+       SimpleSoftMax<half>(y, sum, max, x, tiling, rows);)
+
+SAMPLE(quantized, float, int8_t, AscendQuant(y, x, 30.0f, 2.0f, n / 2);
+       AscendQuant(y[n / 2], x[n / 2], frame.More<uint8_t>(), x, x[8], n / 2);)
+
+/* Rows of 24 of which 22 count; rows of results begin on 32-byte boundaries. */
+SAMPLE(dequantized, int32_t, half, LocalTensor<float> scale = frame.Work<float>();
+       CreateVecIndex(scale, 1.0f, 24);
+       AscendDequant(y, x, scale, frame.More<uint8_t>(), {4, 24, 22});)
+
+SAMPLE(restored, int8_t, half, LocalTensor<half> scale = frame.Work<half>();
+       CreateVecIndex(scale, half(1), 32);
+       AscendAntiQuant<int8_t, half, false>(y, x, scale[16], scale, frame.More<uint8_t>(), n / 16);
+       AscendAntiQuant<int8_t, half, true>(y[n], x, half(2), half(0.5), frame.More<uint8_t>(), n);)
+
+SAMPLE(four_bits, half, half, LocalTensor<int4b_t> few = frame.Work<int4b_t>();
+       Cast(few, x, RoundMode::CAST_FLOOR, n); Cast(y, few[64], RoundMode::CAST_NONE, n - 64);
+       DataCopy(y[n], few.ReinterpretCast<half>(), n / 4);)
+
+SAMPLE(compared, float, float, Compare(x, x[64], CMPMODE::LT, (uint64_t)64, {1, 1, 1, 8, 8, 8});
+       Select<float, SELMODE::VSEL_CMPMASK_SPR>(y, x, x[64], 1, {1, 1, 1, 8, 8, 8});
+       LocalTensor<uint8_t> bits = frame.Work<uint8_t>(); GetCmpMask(bits);
+       Not(bits.ReinterpretCast<uint16_t>(), bits.ReinterpretCast<uint16_t>(), 8);
+       SetCmpMask(bits);
+       Select<float, SELMODE::VSEL_CMPMASK_SPR>(y[64], x, x[64], 1, {1, 1, 1, 8, 8, 8});)
+
+SAMPLE(never_compared, float, float, GetCmpMask(y);)
+SAMPLE(in_fractals, float, float, const SoftMaxShapeInfo rows{2, 32, 2, 32};
+       const SoftMaxTiling tiling; LocalTensor<float> sum = frame.Work<float>();
+       SoftMax<float, false, false, true>(y, sum, sum[16], x, tiling, rows);)
+
 SAMPLE(masks, float, float, uint64_t mask[2] = {0x00FF00FF00FF00FF, 0};
        Add(y, x, x[m], mask, m / 64, {1, 1, 1, 8, 8, 8});
        SetMaskCount();

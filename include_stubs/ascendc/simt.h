@@ -10,6 +10,7 @@
 #include <memory>
 
 #include "ascendc/block.h"
+#include "ascendc/elementwise.h"
 
 #define LAUNCH_BOUND(threads)
 

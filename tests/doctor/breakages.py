@@ -87,6 +87,23 @@ def preloaded_runtime(made: Fabricated) -> None:
     made.environment["LD_PRELOAD"] = str(made.runtime.resolve())
 
 
+def damaged_for_processor(made: Fabricated) -> None:
+    """Put a damaged library where the loader looks for those of newer processors first."""
+    better = made.lib64 / "glibc-hwcaps/x86-64-v2" / made.operators.name
+    better.parent.mkdir(parents=True)
+    better.write_bytes(b"no library")
+
+
+def quoted_path(made: Fabricated) -> None:
+    folder = str(made.lib64)
+    path = made.environment["LD_LIBRARY_PATH"]
+    made.environment["LD_LIBRARY_PATH"] = path.replace(folder, f'"{folder}"', 1)
+
+
+def line_break_in_a_path(made: Fabricated) -> None:
+    made.environment["ASCEND_OPP_PATH"] += "\n"
+
+
 def library_path_overwritten(made: Fabricated) -> None:
     made.environment["LD_LIBRARY_PATH"] = str(made.root / "usr/local/cuda/lib64")
 

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import platform
+
 from pyaclnn.health.checks.context import Options
 from pyaclnn.health.report.record import Status
 
@@ -20,6 +22,16 @@ def visible(text: str, words: str) -> Case:
     broken = b.setting(ASCEND_RT_VISIBLE_DEVICES=text)
     return Case(f"visible devices {text!r}", broken, "ENV-002", words, devices=3)
 
+
+BY_PROCESSOR = (
+    Case(
+        "a damaged library for this processor",
+        b.damaged_for_processor,
+        "ENV-003",
+        "programs load libopapi.so from .*glibc-hwcaps/x86-64-v2, not",
+    ),
+)
+"""Those of folders that the loader has for x86-64 only."""
 
 CASES = [
     # ---- environment
@@ -85,6 +97,19 @@ CASES = [
     visible("-1", "reading stops at '-'"),
     visible("\uff10", "reading stops at '\uff10'"),
     Case("a copy in front", b.library_in_front, "ENV-003", "libnnopbase.so from .*copies"),
+    *(BY_PROCESSOR if platform.machine() == "x86_64" else ()),
+    Case(
+        "a quotation mark in the library path",
+        b.quoted_path,
+        "ENV-003",
+        "a quotation mark.*export LD_LIBRARY_PATH=.*lib64:.*driver/lib64/driver",
+    ),
+    Case(
+        "a line break in a path",
+        b.line_break_in_a_path,
+        "ENV-001",
+        r"latest/opp.n', which does not exist.*export ASCEND_OPP_PATH=.*opp",
+    ),
     Case(
         "a library that takes CANN's place",
         b.preloaded_runtime,

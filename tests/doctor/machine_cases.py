@@ -280,6 +280,7 @@ MACHINE = [
     vendor("late", RMS, "too late.*returns before its work is done", options=ONE_OPERATOR),
     vendor("op-slow", RMS, "right, but slow", WARN, ONE_OPERATOR, code=0),
     vendor("op-flaky", "NUM-201@0", "different bits.*now and then", options=NUMBERS_201),
+    vendor("op-161002", RMS, "161002.*of another release than its headers", options=ONE_OPERATOR),
     vendor("op-561003", RMS, "561003.*operator package", options=ONE_OPERATOR),
     vendor("op-segv", RMS, rf"SIGSEGV while trying: rms_norm, {IN_RMS}", CRASH, ONE_OPERATOR),
     vendor(

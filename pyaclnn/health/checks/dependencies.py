@@ -41,6 +41,9 @@ _ALWAYS_THERE: Final = frozenset(
 """Parts of the C library: this Python could not run without them."""
 
 _MOST_INCLUDES: Final = 100
+_BETTER: Final = "glibc-hwcaps"
+_LEVELS: Final = ("x86-64-v4", "x86-64-v3", "x86-64-v2") if platform.machine() == "x86_64" else ()
+"""Levels of processors, the highest first; one that this processor lacks is looked at as well."""
 
 
 @dataclass(frozen=True)
@@ -80,7 +83,15 @@ def search_path(machine: Machine) -> list[Path]:
     """Return the folders of LD_LIBRARY_PATH; an empty entry is the current folder."""
     value = machine.environment.get("LD_LIBRARY_PATH", "")
     entries = re.split("[:;]", value) if value else []
-    return [ExaminedPath(entry or ".") for entry in entries]
+    return [place for entry in entries for place in _by_processor(ExaminedPath(entry or "."))]
+
+
+def _by_processor(folder: Path) -> list[Path]:
+    """Return a folder behind those in it that the loader prefers on this processor, if any."""
+    better = folder / _BETTER
+    if not better.is_dir():
+        return [folder]
+    return [better / level for level in _LEVELS if (better / level).is_dir()] + [folder]
 
 
 def system_directories(machine: Machine) -> list[Path]:

@@ -23,7 +23,10 @@ from pyaclnn.health.checks.variables import problem_of
 from pyaclnn.health.report.record import Status
 
 if TYPE_CHECKING:
+    from pyaclnn.facts.machine import Variable
     from pyaclnn.health.checks.context import CheckContext
+    from pyaclnn.health.checks.machine import Machine
+    from pyaclnn.health.checks.variables import Problem
     from pyaclnn.health.report.record import Evidence
 
 __all__ = []
@@ -44,6 +47,9 @@ def _sourced(context: CheckContext) -> Finding:
         return found("ENV-001.not_sourced", *seen, root=root, script=script)
     gone = {name: text for name, text in named.items() if text and not os.path.isdir(text)}  # noqa: PTH112  # never raises
     for name, folder in gone.items():
+        misspelt = _misspelt(machine, name)
+        if misspelt is not None:
+            return misspelt
         # If only the operators' folder is gone, the script would name the same folder again.
         if list(gone) == [_OPERATORS] and context.machine.exists(Path(folder).parent):
             return found("ENV-001.operators_gone", *seen, folder=folder)
@@ -75,6 +81,9 @@ def _paths(context: CheckContext) -> Finding:
     if broken and not runtimes and directory in map(os.path.realpath, search_path(machine)):
         return ok("LD_LIBRARY_PATH leads to this installation; LIB-001 examines its libraries")
     if not runtimes:
+        misspelt = _misspelt(machine, "LD_LIBRARY_PATH")
+        if misspelt is not None:
+            return misspelt
         path = machine.environment.get("LD_LIBRARY_PATH") or "not set"
         return found("ENV-003.no_runtime", value("LD_LIBRARY_PATH", path), script=context.script)
     evidence = [context.seen(folder, "has CANN's runtime") for folder in runtimes]
@@ -101,7 +110,8 @@ def _in_front(context: CheckContext) -> Finding | None:
     folders = (f for f in search_path(machine) if f.name not in {"devlib", "stub"})
     for path in (path for folder in folders for path in sorted(folder.glob("lib*.so*"))):
         places = own.pop(path.name, [])  # the loader takes the first of a name
-        if places and path.resolve() not in {place.resolve() for place in places}:
+        others = path.resolve() not in {place.resolve() for place in places}
+        if places and others and not _is_variant(path, places[0]):
             seen = context.seen(path, f"in front of {machine.shown(places[0])}")
             status = Status.WARN if places[0].is_relative_to(driver) else None
             return found(
@@ -113,6 +123,14 @@ def _in_front(context: CheckContext) -> Finding | None:
                 own=machine.shown(places[0]),
             )
     return None
+
+
+def _is_variant(path: Path, own: Path) -> bool:
+    """Return whether a library is one for this processor that lies beside the one for all."""
+    try:
+        return path.is_relative_to(own.parent) and bool(read_library(path))
+    except (ElfError, OSError):
+        return False
 
 
 def _preloaded(context: CheckContext) -> Finding | None:
@@ -178,19 +196,29 @@ def _values(context: CheckContext) -> Finding:
     environment = context.machine.environment
     set_ones = [row for row in variables() if environment.get(row.name)]
     wrong = [(row, p) for row in set_ones if (p := problem_of(context.machine, row))]
-    for row, problem in wrong:
-        outcome = problem.outcome
-        severe = row.vital and outcome == "ENV-004.misplaced"
-        seen = (value(r.name, f"{environment[r.name][:_SHOWN]!r}: {p.words}") for r, p in wrong)
-        return found(
-            outcome,
-            *seen,
-            status=Status.FAIL if severe else None,
-            name=row.name,
-            text=repr(environment[row.name][:_SHOWN]),
-            folder=problem.path[:_SHOWN],
-            words=problem.words,
-            needed_by=row.needed_by,
-            repair=problem.repair,
-        )
-    return ok("the other variables that CANN reads have values it accepts")
+    if not wrong:
+        return ok("the other variables that CANN reads have values it accepts")
+    return _wrong(context.machine, wrong, vital=wrong[0][0].vital)
+
+
+def _misspelt(machine: Machine, name: str) -> Finding | None:
+    """Return the finding about a variable whose value is nearly right; None if it is not."""
+    (row,) = (row for row in variables() if row.name == name)
+    problem = problem_of(machine, row) if machine.environment.get(name) else None
+    return _wrong(machine, [(row, problem)], vital=True) if problem and problem.repair else None
+
+
+def _wrong(machine: Machine, wrong: list[tuple[Variable, Problem]], *, vital: bool) -> Finding:
+    """Build the finding of values that are wrong."""
+    environment, (row, problem) = machine.environment, wrong[0]
+    return found(
+        problem.outcome,
+        *(value(r.name, f"{environment[r.name][:_SHOWN]!r}: {p.words}") for r, p in wrong),
+        status=Status.FAIL if vital and problem.outcome == "ENV-004.misplaced" else None,
+        name=row.name,
+        text=repr(environment[row.name][:_SHOWN]),
+        folder=problem.path[:_SHOWN],
+        words=problem.words,
+        needed_by=row.needed_by,
+        repair=problem.repair,
+    )

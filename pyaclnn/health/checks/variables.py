@@ -52,9 +52,14 @@ def problem_of(machine: Machine, row: Variable) -> Problem | None:
         )
     if row.kind == "writable":
         return _not_writable(machine, text)
-    entries = re.split(_SEPARATORS[row.kind], text) if row.kind in _SEPARATORS else [text]
-    problems = (_misplaced(row, entry) for entry in entries if entry)
-    return next((problem for problem in problems if problem is not None), None)
+    if row.kind not in _SEPARATORS:
+        return _misplaced(row, text)
+    for entry in filter(None, re.split(_SEPARATORS[row.kind], text)):
+        problem = _misplaced(row, entry)
+        if problem is not None:  # the other entries stay as they are
+            whole = text.replace(entry, problem.repair, 1) if problem.repair else ""
+            return problem._replace(repair=whole)
+    return None
 
 
 def _misplaced(row: Variable, entry: str) -> Problem | None:
@@ -62,7 +67,7 @@ def _misplaced(row: Variable, entry: str) -> Problem | None:
     if _fits(row, entry):
         return None
     there = os.path.lexists(entry)
-    repair = next((near for near in _nearby(entry) if _fits(row, near)), "")
+    repair = next((near for near in _nearby(entry, row) if _fits(row, near)), "")
     if repair:
         relative = "a relative path" if not entry.startswith("/") else "which does not exist"
         wrong = f"which has no {' or '.join(row.holds)}" if there and row.holds else relative
@@ -85,11 +90,13 @@ def _fits(row: Variable, path: str) -> bool:
     return any(map(os.path.isdir, parts))
 
 
-def _nearby(entry: str) -> Iterator[str]:
+def _nearby(entry: str, row: Variable) -> Iterator[str]:
     """Yield the paths that may have been meant."""
     plain = entry.strip().strip("'\"").strip()
     yield plain
     yield f"/{plain}"
+    if not row.holds:  # any folder would do
+        return
     yield os.path.dirname(plain)  # noqa: PTH120  # of any length
     for child in ("opp", "latest", "cann", os.path.basename(plain)):  # noqa: PTH119
         yield os.path.join(plain, child)  # noqa: PTH118

@@ -42,6 +42,9 @@ def advice_for(code: int) -> tuple[tuple[str, ...], str]:
     if meaning(code).name in _DENIALS:
         denied = found("DEV-111.denied", code=code)
         return denied.causes, denied.next_step or ""
+    if meaning(code).name in _REFUSALS:
+        refused = found("DEV-111.refused", code=code)
+        return refused.causes, refused.next_step or ""
     if issubclass(known.exception, KernelError):
         failed = found("DEV-111.kernel")
         return failed.causes, failed.next_step or ""
@@ -56,6 +59,11 @@ _DENIALS: Final = {
     "ACL_ERROR_INVALID_RESOURCE_HANDLE",
 }  # fmt: skip
 """Codes that deny what the doctor did before the call: initialise, open, create."""
+_REFUSALS: Final = {
+    "ACLNN_ERR_PARAM_NULLPTR", "ACLNN_ERR_PARAM_INVALID", "ACL_ERROR_INVALID_PARAM",
+    "ACL_ERROR_RT_PARAM_INVALID",
+}  # fmt: skip
+"""Codes that call arguments wrong, and no more."""
 
 
 def from_error(error: AclError) -> Finding:

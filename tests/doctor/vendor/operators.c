@@ -65,6 +65,9 @@ ACL_FUNC_VISIBILITY aclnnStatus aclnnRmsNormGetWorkspaceSize(const aclTensor *x,
     if (fault("op-561003")) {
         return 561003;
     }
+    if (fault("op-161002")) {
+        return 161002;
+    }
     if (getenv("KIT_ROOT") != NULL &&
         !kit_has("ASCEND_OPP_PATH", KERNELS "config/ascend910b/binary_info_config.json", '{', '}')) {
         return 561107;

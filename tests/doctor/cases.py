@@ -33,7 +33,7 @@ BY_PROCESSOR = (
 )
 """Those of folders that the loader has for x86-64 only."""
 
-CASES = [
+CASES: list[Case] = [
     # ---- environment
     Case("not sourced", b.not_sourced, "ENV-001", "was not sourced", layouts=LAYOUTS),
     Case("half sourced", b.half_sourced, "ENV-001", "half of CANN's environment", layouts=LAYOUTS),

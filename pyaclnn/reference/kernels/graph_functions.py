@@ -192,6 +192,25 @@ def symmetric(pads: Any) -> Any:
     return pads[::2]
 
 
+def resize_turned(form: str, gradient: Array, axes: int, function: Any) -> Array:
+    """Apply a function to a gradient in the order NCHW; the result has the order of the gradient.
+
+    Args:
+        form: Order of the axes.
+        gradient: Gradient; with one spatial axis, another of length 1 stands in front of it.
+        axes: Number of spatial axes.
+        function: Function of an array.
+
+    Raises:
+        NotImplementedError: The order is neither NCHW nor HWNC.
+    """
+    if form == "NCHW":
+        return function(gradient.reshape(*gradient.shape[:2], *gradient.shape[-axes:]))
+    if form != "HWNC":
+        raise NotImplementedError(f"data_format {form}")
+    return np.moveaxis(function(np.moveaxis(gradient, (0, 1), (2, 3))), (2, 3), (0, 1))
+
+
 def put_along(x: Array, indices: Array, updates: Array, axis: int) -> Array:
     """Return a tensor with one element of each line along an axis replaced."""
     made = x.copy()

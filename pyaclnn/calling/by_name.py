@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from pyaclnn.calling.undescribed_function import OperatorFunction
 
-__all__ = ["closest_operators", "known_operators", "op", "operators_by_snake_name"]
+__all__ = ["c_spelling", "closest_operators", "known_operators", "op", "operators_by_snake_name"]
 
 _KINDS: Final = re.compile("(_?(tensor|scalar|dim))+$", re.IGNORECASE)
 """Ends of names by which CANN tells the forms of an operator apart."""
@@ -106,10 +106,14 @@ def closest_operators(name: str, known: Iterable[str]) -> str:
     return did_you_mean(name, known) or "'pyaclnn ops list' lists them."
 
 
+def c_spelling(name: str) -> str:
+    """Return the C name that a wrong name of an operator, such as ``add_rms_norm``, may mean."""
+    wanted = name.rpartition(".")[2].removesuffix(PHASE_1).replace("_", "")
+    return wanted if wanted.lower().startswith(("acl", "hccl")) else f"aclnn{wanted}"
+
+
 def _unknown(name: str) -> InvalidArgumentError:
-    known = known_operators()
-    wanted = name.rpartition(".")[2].removesuffix(PHASE_1)
-    wanted = wanted if wanted.lower().startswith("acl") else f"aclnn{wanted}"
-    hint = closest_operators(wanted.replace("_", ""), known) if wanted != "aclnn" else None
+    known, wanted = known_operators(), c_spelling(name)
+    hint = closest_operators(wanted, known) if wanted != "aclnn" else None
     given = f"{repr_of(name)}, which no header declares"
     return InvalidArgumentError.of("op", "name", given, "the C name of an operator", hint)

@@ -31,12 +31,12 @@ def _calls(text: str) -> tuple[int, int | None]:
 
 
 def _operator(text: str) -> str:
-    from pyaclnn.calling.by_name import closest_operators  # noqa: PLC0415  # as in _run
+    from pyaclnn.calling.by_name import c_spelling, closest_operators  # noqa: PLC0415  # as in _run
     from pyaclnn.capture.functions import with_contents  # noqa: PLC0415
 
     known = with_contents()
     if text not in known:
-        message = f"{text!r} is no operator; {closest_operators(text, known)}"
+        message = f"{text!r} is no operator; {closest_operators(c_spelling(text), known)}"
         raise argparse.ArgumentTypeError(message)
     return text
 

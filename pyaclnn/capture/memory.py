@@ -91,6 +91,11 @@ class Memory:
         ended = "graph-end" in role and status != _WRONG_THREAD and self._captures > 0
         self._captures += begun - ended
 
+    @property
+    def is_captured(self) -> bool:
+        """Whether a stream is captured as a graph."""
+        return self._captures > 0
+
     @contextlib.contextmanager
     def _at_once(self) -> Iterator[None]:
         """Let this thread copy while a stream is captured."""

@@ -9,6 +9,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from pyaclnn.base.spelling import did_you_mean
+from pyaclnn.calling.by_name import c_spelling
 from pyaclnn.cann.status import meaning
 from pyaclnn.capture.descriptors import Descriptors
 from pyaclnn.capture.trace import Call, Contents, Ended, TraceError, Unrecorded, read_trace
@@ -51,8 +52,8 @@ def lines_of(
             yield json.dumps(row, default=bytes.hex) if as_json else _line(record, descriptors)
     names = {name.removesuffix(_PHASE_1) for name in totals.calls}
     if operator is not None and operator not in names:
-        hint = did_you_mean(operator, names, lead="; ") or "; without --operator all are listed"
-        raise TraceError(f"{path.name} has no call of {operator!r}{hint}")
+        hint = did_you_mean(c_spelling(operator), names) or "without --operator all are listed"
+        raise TraceError(f"{path.name} has no call of {operator!r}; {hint}")
     if as_json:
         yield json.dumps(totals.as_json())
     else:
@@ -71,6 +72,8 @@ def _line(call: Call, descriptors: Descriptors) -> str:
         else:
             words.append(f"{name}={_shown(value, call.letters[name])}")
     answer = f"{call.status} {meaning(call.status).name}" if call.failed else f"{call.result!s}"
+    if call.name.startswith("aclCreate"):
+        answer = _shown(call.result, "h")
     text = f"{call.number:>7} t{call.thread} {call.name}({', '.join(words)}) = {answer}"
     return text + (f"\n        {call.message.strip()}" if call.message else "")
 

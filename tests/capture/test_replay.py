@@ -313,7 +313,8 @@ def test_a_reader_that_goes_ends_each_command_without_a_word(command: str, trace
     [
         ("aclnnMul", "did you mean 'aclnnMuls'?"),
         ("aclnnmuls", "did you mean 'aclnnMuls'?"),
-        ("xyz", "without --operator all are listed"),
+        ("rms_norm", "did you mean 'aclnnRmsNorm'?"),
+        ("quuxquuxquuxquux", "without --operator all are listed"),
     ],
 )
 def test_an_operator_that_a_trace_lacks_is_named(given: str, hint: str, trace: Path) -> None:
@@ -324,8 +325,9 @@ def test_an_operator_that_a_trace_lacks_is_named(given: str, hint: str, trace: P
 
 @pytest.mark.parametrize(
     ("given", "hint"),
-    [("aclnnMulls", "did you mean 'aclnnMuls'?"), ("HcclAllReduc", "did you mean 'HcclAllReduce'?"),
-     ("xyz", "'pyaclnn ops list' lists them.")],
+    [("aclnnMulls", "did you mean 'aclnnMuls'?"), ("Add", "did you mean 'aclnnAdd'?"),
+     ("HcclAllReduc", "did you mean 'HcclAllReduce'?"),
+     ("quuxquuxquuxquux", "'pyaclnn ops list' lists them.")],
 )  # fmt: skip
 def test_contents_of_an_operator_that_does_not_exist_are_refused(
     given: str, hint: str, tmp_path: Path

@@ -60,7 +60,7 @@ struct capture_description {
     uint32_t first, count;
 };
 CAPTURE_EXPORT void capture_front(const struct capture_description *front);
-CAPTURE_EXPORT uint32_t capture_unknown(uint32_t from, const char **name, uint64_t *calls);
+uint32_t capture_unknown(uint32_t from, const char **name, uint64_t *calls);
 struct capture_function *capture_function(uint32_t number);
 void *capture_target(uint32_t number);
 void *capture_real(const char *name);

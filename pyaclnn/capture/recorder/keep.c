@@ -43,7 +43,7 @@ static void note_executor(const struct capture_function *function, const struct 
         }
     }
     capture_add_call(&entries, call);
-    capture_keep(executor, &entries, keys, count);
+    capture_keep(executor, &entries, keys, count, false);
 }
 
 /* A call becomes a part of the graph that is captured, and so do the makers of what it uses. */
@@ -72,10 +72,8 @@ static void note_made(const struct capture_function *function, const struct capt
     if (function->result != 'p' && first->letter == 'o') {
         handle = written_at(words[0]);
     }
-    if (!(function->finds && capture_is_kept(handle))) {
-        capture_add_call(&entries, call);
-        capture_keep(handle, &entries, words[0].pointer, list ? words[1].bits : 0);
-    }
+    capture_add_call(&entries, call);
+    capture_keep(handle, &entries, words[0].pointer, list ? words[1].bits : 0, function->finds);
 }
 
 static void note_drawing(const struct capture_function *function, const struct capture_call *call,
@@ -91,16 +89,11 @@ static void note_drawing(const struct capture_function *function, const struct c
         if (!failed && capture_graph_takes(words[3].bits)) {
             draw(function, call, words);
         }
-        capture_forget_used(words[2].bits);
+        capture_forget(words[2].bits, true);
         break;
     case CAPTURE_REPEATABLE:
         if (!failed) {
             capture_keep_lasting(words[0].bits, call);
-        }
-        break;
-    case CAPTURE_GRAPH_BEGIN:
-        if (!failed) {
-            draw(function, call, words);
         }
         break;
     case CAPTURE_GRAPH_END: /* of several at a time the last one keeps all */
@@ -112,13 +105,13 @@ static void note_drawing(const struct capture_function *function, const struct c
         }
         break;
     default:
-        if (!failed && capture_graph_is_open()) {
+        if (!failed && capture_graph_is_open()) { /* as after it has begun */
             draw(function, call, words);
         }
         if (!failed && function->hook == CAPTURE_ADDRESS) {
             entries.length = 0;
             capture_add_call(&entries, call);
-            capture_keep(words[0].bits ^ words[2].bits, &entries, NULL, 0);
+            capture_keep(words[0].bits ^ words[2].bits, &entries, NULL, 0, false);
         }
     }
 }
@@ -134,7 +127,7 @@ void capture_note(const struct capture_function *function, const struct capture_
     } else if (failed) {
         return;
     } else if (function->destroys) {
-        capture_forget(words[0].bits);
+        capture_forget(words[0].bits, false);
     } else if (function->creates) {
         note_made(function, call, words, result);
     } else {

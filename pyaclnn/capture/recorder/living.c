@@ -85,10 +85,13 @@ static void keep(uint64_t key, const void *keys, size_t count, const struct capt
     }
 }
 
-void capture_keep(uint64_t key, const struct capture_bytes *entries, const void *keys, size_t count)
+void capture_keep(uint64_t key, const struct capture_bytes *entries, const void *keys, size_t count,
+                  bool found)
 {
     pthread_mutex_lock(lock);
-    keep(key, keys, count, entries, false);
+    if (!found || capture_map_find(&objects, key) == NULL) {
+        keep(key, keys, count, entries, false);
+    }
     pthread_mutex_unlock(lock);
 }
 
@@ -106,15 +109,7 @@ void capture_keep_lasting(uint64_t key, const struct capture_call *call)
     pthread_mutex_unlock(lock);
 }
 
-bool capture_is_kept(uint64_t key)
-{
-    pthread_mutex_lock(lock);
-    const bool found = capture_map_find(&objects, key) != NULL;
-    pthread_mutex_unlock(lock);
-    return found;
-}
-
-static void forget(uint64_t key, bool used)
+void capture_forget(uint64_t key, bool used)
 {
     uint64_t element;
     pthread_mutex_lock(lock);
@@ -127,16 +122,6 @@ static void forget(uint64_t key, bool used)
         capture_map_put(&objects, key, NULL);
     }
     pthread_mutex_unlock(lock);
-}
-
-void capture_forget(uint64_t key)
-{
-    forget(key, false);
-}
-
-void capture_forget_used(uint64_t key)
-{
-    forget(key, true);
 }
 
 void capture_draw(const struct capture_bytes *entries, const uint64_t *keys, size_t count)

@@ -16,13 +16,13 @@ struct capture_call {
  * something: with what ends with it, each in its order. */
 void capture_add_call(struct capture_bytes *entries, const struct capture_call *call);
 void capture_add_makers(struct capture_bytes *entries, uint64_t key);
-/* Keep the calls that made something, and the keys of what ends with it. */
-void capture_keep(uint64_t key, const struct capture_bytes *entries, const void *keys, size_t count);
+/* Keep the calls that made something, and the keys of what ends with it; if they have found it,
+ * unless it is kept. */
+void capture_keep(uint64_t key, const struct capture_bytes *entries, const void *keys, size_t count,
+                  bool found);
 /* Keep something that may be used again, and the call that said so. */
 void capture_keep_lasting(uint64_t key, const struct capture_call *call);
-bool capture_is_kept(uint64_t key);
-void capture_forget(uint64_t key);
-void capture_forget_used(uint64_t key); /* unless it lasts */
+void capture_forget(uint64_t key, bool used); /* used: unless it lasts */
 /* Draw calls into the graph that is captured, behind those that made what they use. */
 void capture_draw(const struct capture_bytes *entries, const uint64_t *keys, size_t count);
 /* Keep the graph, or, if it is 0, forget what was drawn. */

@@ -53,9 +53,11 @@ EvidenceKind: TypeAlias = Literal["function", "path", "log", "value", "traceback
 Code: TypeAlias = Annotated[int, Meta(ge=-(2**31), le=2**31 - 1)]
 
 Unit: TypeAlias = Literal[
-    "GB/s", "1/s", "ratio", "s", "count", "bytes", "°C", "MHz", "count/million", "bytes/million"
-]
-"""``GB/s`` is 1e9 bytes a second; ``/million`` counts for each million of launches."""
+    "GB/s", "TFLOP/s", "1/s", "ratio", "s", "count", "bytes", "°C", "MHz", "count/million",
+    "bytes/million",
+]  # fmt: skip
+"""``GB/s`` is 1e9 bytes a second, ``TFLOP/s`` 1e12 operations on floating-point numbers;
+``/million`` counts for each million of launches."""
 Better: TypeAlias = Literal["more", "less", "neither"]
 """Direction of a figure: which values are better; with ``neither`` no device is at fault."""
 

@@ -67,6 +67,7 @@ NAMES = {
     "FIG-102": {"within_device"},
     "FIG-103": {"to_device_1"},
     "FIG-104": {"copies_beside_computing"},
+    "FIG-108": {"matrix_products"},
     "FIG-105": {"launches", "launches_of_a_plan", "launches_on_4_streams"},
 }
 
@@ -105,6 +106,7 @@ def test_alone_there_is_nobody_to_copy_to(session: Session) -> None:
         ("aclrtMemcpyAsync=slow:20000", "FIG-101", "host_to_device_pinned"),
         ("aclrtMemcpy=slow:20000", "FIG-101", "device_to_host_pageable"),
         ("aclnnRmsNorm@0=slow:500", "FIG-105", "launches"),
+        ("aclnnMm@0=slow:2000", "FIG-108", "matrix_products"),
     ],
 )
 def test_what_is_slow_shows_in_its_figure(
@@ -112,8 +114,15 @@ def test_what_is_slow_shows_in_its_figure(
 ) -> None:
     with faults(fault):
         [figure] = [f for f in step(session, check).figures if f.name == slower]
-    most = SIZE / 0.02 / 1e9 if figure.unit == "GB/s" else 1 / 0.0005
-    assert figure.value <= most
+    most = {"GB/s": SIZE / 0.02 / 1e9, "1/s": 1 / 0.0005, "TFLOP/s": 2 * 128**3 / 0.002 / 1e12}
+    assert figure.value <= most[figure.unit]
+
+
+def test_a_wrong_element_of_a_product_is_no_figure(session: Session) -> None:
+    with faults("aclnnMm=wrong"):
+        found = step(session, "FIG-108")
+    assert (found.status, found.figures) == (Status.FAIL, ())
+    assert "of 128 rows of a matrix product are wrong" in found.summary
 
 
 @pytest.mark.parametrize("check", ["FIG-101", "FIG-102", "FIG-103"])

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from pyaclnn import ops
+from pyaclnn import aclnn, ops
+from pyaclnn.base.errors import MissingSymbolError
 from pyaclnn.calling.plan import plan
 from pyaclnn.health.checks.finding import Finding, found, ok, skip, value
 from pyaclnn.health.report.record import Figure
@@ -35,6 +36,14 @@ _SEED: Final = 20240521
 _SHAPE: Final = (8, 1024)
 _STREAMS: Final = 4
 _BATCH: Final = 64
+_TERA: Final = 1e12
+_LENGTH: Final = 4096
+"""Rows and columns of the matrices that are multiplied."""
+_SIMULATED_LENGTH: Final = 128
+_PRODUCTS: Final = 16
+_SIGNS: Final = np.array([-1, 1], np.float16)
+_OWN_TYPE: Final = 0
+"""The cubeMathType that computes in the dtype of the matrices."""
 
 
 class _LostError(Exception):
@@ -207,6 +216,36 @@ def _launches(session: Session) -> Finding:
     for stream in streams:
         stream.close()
     return _measured(figures)
+
+
+def _computing(session: Session) -> Finding:
+    device, seconds = session.device, session.task.figure_seconds
+    length = _SIMULATED_LENGTH if session.task.simulated else _LENGTH
+    random = np.random.default_rng(_SEED)
+    left, right = (random.choice(_SIGNS, (length, length)) for _ in range(2))
+    arrays = to_device(left, device), to_device(right, device)
+    product = DeviceArray.empty((length, length), np.float16, device)
+    with Stream(device) as stream:
+
+        def work() -> None:
+            for _ in range(_PRODUCTS):
+                aclnn.mm(*arrays, product, _OWN_TYPE, stream=stream)
+            stream.synchronize()
+
+        try:
+            rate = _PRODUCTS * 2 * length**3 / _best(work, seconds) / _TERA
+        except MissingSymbolError as error:
+            return skip(f"this CANN has no {error.symbol}")
+    # Sums of few signs are whole numbers that float16 holds, so that each element is exact. A
+    # product with a vector shows a wrong one without the time that another product would take.
+    vector = random.choice(_SIGNS, length).astype(np.float64)
+    wanted = left.astype(np.float64) @ (right.astype(np.float64) @ vector)
+    wrong = int(np.count_nonzero(product.numpy().astype(np.float64) @ vector != wanted))
+    for array in (*arrays, product):
+        array.close()
+    if wrong:
+        return found("FIG-108.wrong", wrong=wrong, length=length)
+    return _measured([Figure("matrix_products", rate, "TFLOP/s")])
 
 
 @_unless_lost

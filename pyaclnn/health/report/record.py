@@ -52,12 +52,9 @@ Edge: TypeAlias = Annotated[Finite | None, Meta(description="null: no upper edge
 EvidenceKind: TypeAlias = Literal["function", "path", "log", "value", "traceback", "command"]
 Code: TypeAlias = Annotated[int, Meta(ge=-(2**31), le=2**31 - 1)]
 
-Unit: TypeAlias = Literal[
-    "GB/s", "TFLOP/s", "1/s", "ratio", "s", "count", "bytes", "°C", "MHz", "count/million",
-    "bytes/million",
-]  # fmt: skip
-"""``GB/s`` is 1e9 bytes a second, ``TFLOP/s`` 1e12 operations on floating-point numbers;
-``/million`` counts for each million of launches."""
+Unit: TypeAlias = Literal["GB/s", "TFLOP/s", "1/s", "ratio", "s", "count", "bytes", "°C", "MHz",
+                          "count/million", "bytes/million"]  # fmt: skip
+"""``G`` is 1e9, ``T`` 1e12 of floating-point numbers; ``/million`` is for each million of launches."""
 Better: TypeAlias = Literal["more", "less", "neither"]
 """Direction of a figure: which values are better; with ``neither`` no device is at fault."""
 

@@ -54,7 +54,7 @@ Code: TypeAlias = Annotated[int, Meta(ge=-(2**31), le=2**31 - 1)]
 
 Unit: TypeAlias = Literal["GB/s", "TFLOP/s", "1/s", "ratio", "s", "count", "bytes", "°C", "MHz",
                           "count/million", "bytes/million"]  # fmt: skip
-"""``G`` is 1e9, ``T`` 1e12 of floating-point numbers; ``/million`` is for each million of launches."""
+"""``G`` is 1e9 and ``T`` is 1e12; ``/million`` counts for each million of launches."""
 Better: TypeAlias = Literal["more", "less", "neither"]
 """Direction of a figure: which values are better; with ``neither`` no device is at fault."""
 

@@ -8,6 +8,7 @@
 #include <cassert>
 #include <cstdint>
 #include <cstdio>
+#include <type_traits>
 
 /* A search for kernels keeps the words that mark them. */
 #ifndef PYACLNN_SEARCH
@@ -42,6 +43,7 @@ template <typename... Values> int PRINTF(const char *format, Values... values)
 namespace Std {
 using namespace std;
 }
+template <typename T, typename U> struct IsSameType : std::is_same<T, U> {};
 }
 #define KERNEL_LOG(level, ...) AscendC::printf(__VA_ARGS__)
 #define ASSERT(...) assert(__VA_ARGS__)

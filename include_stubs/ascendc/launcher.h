@@ -15,7 +15,6 @@
 #include <exception>
 
 #include "ascendc/core.h"
-#include "ascendc/tiling_data.h"
 
 #define PYACLNN_LAUNCH(name, ...) AscendC::emulation::NoLaunch(0)
 
@@ -46,14 +45,6 @@ struct Argument {
 
 static_assert(sizeof(Request) == 48 + 32 + 96 + 96 + 128 + 3 * 1024);
 static_assert(sizeof(Argument) == 112);
-
-/* A structure that is passed by value. */
-template <typename S> S Passed(const char *name, const void *address)
-{
-    std::remove_const_t<S> value;
-    ReadTiling(&value, static_cast<const uint8_t *>(address), name, {});
-    return value;
-}
 
 /* Host code beside a kernel may launch it; only `pyaclnn ascendc compile` makes that run. */
 template <typename... Operands> auto NoLaunch(const Operands &...)

@@ -33,6 +33,14 @@ template <typename S> void ReadTiling(S *target, const uint8_t *address, const c
               "the kernel reads its tiling data; the launch gave it none");
 }
 
+/* A structure that is passed by value. */
+template <typename S> S Passed(const char *name, const void *address)
+{
+    std::remove_const_t<S> value;
+    ReadTiling(&value, static_cast<const uint8_t *>(address), name, {});
+    return value;
+}
+
 /* A worse match than an address itself: a kernel's own CopyTiling is preferred to the one below. */
 struct TilingAddress {
     TilingAddress(const uint8_t *address, const char *file = __builtin_FILE(),

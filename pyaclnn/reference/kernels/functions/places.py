@@ -24,9 +24,12 @@ _REDUCE: dict[Any, Any] = {
 
 
 def padded(x: Array, widths: Sequence[int], mode: str) -> Array:
-    """A tensor with a border: two widths an axis, the last axis first."""
+    """A tensor with a border: two widths an axis, the last axis first; negative ones cut it."""
     pairs = [*zip(widths[::2], widths[1::2], strict=True)][::-1]
-    return np.pad(x, [(0, 0)] * (x.ndim - len(pairs)) + pairs, mode)  # type: ignore[call-overload]
+    pairs = [(0, 0)] * (x.ndim - len(pairs)) + pairs
+    wide = np.pad(x, np.maximum(pairs, 0), mode)  # type: ignore[call-overload]
+    ends = [n + min(behind, 0) for n, (_, behind) in zip(wide.shape, pairs, strict=True)]
+    return wide[tuple(slice(max(-a, 0), n) for n, (a, _) in zip(ends, pairs, strict=True))]
 
 
 def gradient_of_copy(gradient: Array, x: Array, copy: Callable[[Array], Array]) -> Array:

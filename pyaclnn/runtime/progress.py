@@ -245,11 +245,13 @@ def end_work(timeline: Timeline, stream: Pointer) -> bool:
     Raises:
         KernelError: The work failed.
     """
-    if not timeline.busy or silence.finalised:
+    interrupted = is_exiting() and _was_interrupted()
+    # After Ctrl-C, work that others have queued (HCCL's is not counted) is not waited for either.
+    if silence.finalised or not (timeline.busy or interrupted):
         return True
     if is_own(timeline):
         return False
-    given_up = timeline.given_up or (is_exiting() and _was_interrupted())
+    given_up = timeline.given_up or interrupted
     limit = -1 if not given_up else _GRACE if is_exiting() else _MOMENT
     try:
         with Activation(timeline.struct.context):

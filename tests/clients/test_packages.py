@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import signal
 import subprocess
 import sys
 from importlib.util import find_spec
@@ -61,3 +62,38 @@ def test_pyhccl_adds_up_over_two_devices() -> None:
     folder_of("pyhccl", "pyhccl")
     found = answer("pyhccl_sum.py", PYACLNN_MOCK_DEVICES="2", LD_LIBRARY_PATH=str(libdir()))
     assert found == [[2, [11, 22, 33]]] * 2
+
+
+@pytest.mark.parametrize(
+    ("counts", "ended"),
+    [
+        ([], 9),  # HCCL_E_TIMEOUT: the other rank does not join
+        ([4, 0], [507048, 0]),  # the other rank does not come
+        ([4, 8], [507049, 507049]),
+        ([8, 8], [0, 0]),
+    ],
+)
+def test_no_wait_of_pyhccl_lasts_longer_than_the_limits_of_hccl(
+    counts: list[int], ended: object
+) -> None:
+    folder_of("pyhccl", "pyhccl")
+    limits = {"HCCL_CONNECT_TIMEOUT": "2", "HCCL_EXEC_TIMEOUT": "2", "PYACLNN_MOCK_DEVICES": "2"}
+    program = ("pyhccl_waits.py", json.dumps(counts))
+    assert answer(*program, LD_LIBRARY_PATH=str(libdir()), **limits) == ended
+
+
+def test_ctrl_c_ends_a_wait_for_a_rank_that_does_not_come() -> None:
+    folder_of("pyhccl", "pyhccl")
+    program = [sys.executable, str(HERE / "pyhccl_waits.py"), "[4, 0]"]
+    chosen = {"PYACLNN_BACKEND": "mock", "LD_LIBRARY_PATH": str(libdir())}
+    with subprocess.Popen(
+        program,
+        env=settings(PYACLNN_MOCK_DEVICES="2", **chosen),
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as waits:
+        assert waits.stderr is not None
+        assert waits.stderr.readline() == "waits\n"
+        waits.send_signal(signal.SIGINT)
+        _, reported = waits.communicate(timeout=PATIENCE)  # HCCL's limit is half an hour
+    assert "KeyboardInterrupt" in reported

@@ -119,8 +119,6 @@ def ada_layer_norm_v2(
     With the mean and the biased variance of each row, which is the last axis:
     `rstd = 1 / sqrt(variance + epsilon)`,
     `out = ((x - mean) * rstd * weight + bias) * (1 + scale) + shift`.
-
-    Source: CANN: ops-nn norm/ada_layer_norm_v2.
     """
     tensor = np.asarray(x)
     layout, y, mean, rstd = normalized(tensor, scale, shift, weight, bias, epsilon)
@@ -138,10 +136,7 @@ def ada_layer_norm(
     bias: ArrayLike | None = None,
     epsilon: float = 1e-5,
 ) -> NDArray[Any]:
-    """Do what `ada_layer_norm_v2` does, without the statistics.
-
-    Source: CANN: ops-nn norm/ada_layer_norm.
-    """
+    """Do what `ada_layer_norm_v2` does, without the statistics."""
     return ada_layer_norm_v2(x, scale, shift, weight, bias, epsilon).out
 
 
@@ -161,8 +156,6 @@ def ada_layer_norm_quant(
 
     With v, its `out` times `smooth_scales`: `factor = 127 / max(|v|)` of a row,
     `out = round(v * factor)`, ties to even, `quant_scale = 1 / factor`.
-
-    Source: CANN: ops-nn norm/ada_layer_norm_quant.
     """
     layout, y, _, _ = normalized(np.asarray(x), scale, shift, weight, bias, epsilon)
     out, step = quantized_rows(y * layout.wide_row("smooth_scales", smooth_scales), dtype)
@@ -188,8 +181,6 @@ def ada_layer_norm_backward(
     a sample `grad_scale = sum(grad_out * (xhat * weight + bias))`, `grad_shift = sum(grad_out)`;
     over all rows `grad_weight = sum(d * xhat)`, `grad_bias = sum(d)`. Mean and rstd are used as
     they are.
-
-    Source: CANN: ops-nn norm/ada_layer_norm_grad.
     """
     tensor = np.asarray(input)
     samples = Samples.of("input", tensor)

@@ -49,8 +49,6 @@ def add_layer_norm(
     axes of gamma span: `rstd = 1 / sqrt(variance + epsilon)`,
     `y = (x - mean) * rstd * gamma + beta`. The `x` that is returned is rounded, not the one that is
     computed with.
-
-    Source: CANN: ops-nn norm/add_layer_norm.
     """
     tensor, other, scale = np.asarray(x1), np.asarray(x2), np.asarray(gamma)
     layout = RowLayout.of("x1", tensor, "the shape of gamma", scale.shape)
@@ -85,8 +83,6 @@ def add_layer_norm_grad(
     With `xhat = (x1 + x2 - mean) * rstd` and `g = dy * gamma`, means over a row and sums over all
     rows: `dx = (g - mean(g) - xhat * mean(g * xhat)) * rstd + dsum`, `dgamma = sum(dy * xhat)`,
     `dbeta = sum(dy)`. The given mean and rstd are used as they are.
-
-    Source: CANN: ops-nn norm/add_layer_norm_grad.
     """
     tensor, scale = np.asarray(x1), np.asarray(gamma)
     layout = RowLayout.of("x1", tensor, "the shape of gamma", scale.shape)

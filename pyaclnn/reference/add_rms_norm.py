@@ -65,8 +65,6 @@ def add_rms_norm(
     If gamma holds no elements, rstd is NaN: the mean of nothing. ``"910b"``, ``"910_93"`` and
     ``"310p"`` round to a 16-bit type more than once: the sum before it is normalized, `x * rstd`
     before it is scaled.
-
-    Source: CANN: ops-nn norm/add_rms_norm.
     """
     tensor = np.asarray(x1)
     added = Added.of(tensor, x2, gamma, epsilon, family)
@@ -84,8 +82,6 @@ def inplace_add_rms_norm(
     """Do what `add_rms_norm` does, for an operator that overwrites both summands.
 
     Families differ as in `add_rms_norm`.
-
-    Source: CANN: ops-nn norm/inplace_add_rms_norm.
     """
     y, rstd, x = add_rms_norm(x1, x2, gamma, epsilon, family=family)
     return InplaceAddRmsNormResult(y, x, rstd)
@@ -104,8 +100,6 @@ def add_rms_norm_cast(
 
     Families differ as in `add_rms_norm`. Those that round more than once give the rounded `y2`,
     widened, for `y1`; the others give it before it is rounded.
-
-    Source: CANN: ops-nn norm/add_rms_norm_cast.
     """
     tensor = np.asarray(x1)
     added = Added.of(tensor, x2, gamma, epsilon, family)

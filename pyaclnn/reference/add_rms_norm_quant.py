@@ -117,8 +117,6 @@ def add_rms_norm_quant(
 
     ``"910b"``, ``"910_93"`` and ``"310p"`` normalize the sum rounded to the type of x1, and for
     float16 round `x * rstd` and its product with gamma.
-
-    Source: CANN: ops-nn norm/add_rms_norm_quant.
     """
     tensor = np.asarray(x1)
     added = Added.of(tensor, x2, gamma, epsilon, family)
@@ -156,8 +154,6 @@ def add_rms_norm_quant_v2(
 
     Families differ as in `add_rms_norm_quant`. With a single scale for all of a row nothing but the
     sum is rounded in between.
-
-    Source: CANN: ops-nn norm/add_rms_norm_quant_v2.
     """
     tensor = np.asarray(x1)
     parameter = row_parameter(gamma, tensor)
@@ -201,8 +197,6 @@ def add_rms_norm_dynamic_quant(
     With `x = x1 + x2`, `y = x * rstd * gamma` as in `rms_norm` and `v = y * smooth_scale`:
     `factor = 127 / max(|v|)` of a row, `y1 = round(v * factor)`, ties to even,
     `scale1 = 1 / factor`. Nothing is rounded in between; `x` is rounded on its own.
-
-    Source: CANN: ops-nn norm/add_rms_norm_dynamic_quant.
     """
     tensor = np.asarray(x1)
     added = Added.of(tensor, x2, gamma, epsilon, None)
@@ -231,12 +225,6 @@ def add_rms_norm_dynamic_quant_v2(
 
     `dtype` is int8, int4 of ml_dtypes, int32, which packs eight integers of 4 bits along the last
     axis, the first one lowest, or one of float8 of ml_dtypes.
-
-    Raises:
-        TypeError: The data type of x1 is not one of the four, or `dtype` is none of these.
-        ValueError: A shape does not fit; the message names the argument.
-
-    Source: CANN: ops-nn norm/add_rms_norm_dynamic_quant.
     """
     tensor = np.asarray(x1)
     added = Added.of(tensor, x2, gamma, epsilon, None)

@@ -143,8 +143,6 @@ def batch_norm_backward(
 
     All families but ``"950"`` take `save_invstd` for a variance, which they return there, and add
     eps to it.
-
-    Source: CANN: ops-nn norm/batch_norm_grad_v3.
     """
     tensor, grads = np.asarray(input), np.asarray(grad_out)
     layout = ChannelLayout.of("input", tensor)
@@ -190,8 +188,6 @@ def fast_batch_norm_backward(
     """Do what `batch_norm_backward` does.
 
     Families differ as in `batch_norm_backward`.
-
-    Source: CANN: ops-nn norm/fast_batch_norm_backward.
     """
     statistics = running_mean, running_var, save_mean, save_invstd
     return batch_norm_backward(

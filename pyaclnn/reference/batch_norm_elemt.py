@@ -37,8 +37,6 @@ def batch_norm_elemt(
 
     All families use the variance, `1 / (invstd * invstd) - eps` in the data type of invstd, so
     that `invstd` is what is left of it after `1 / sqrt(variance + eps)`.
-
-    Source: CANN: ops-nn norm/batch_norm_elemt.
     """
     tensor = np.asarray(input)
     channels = WholeChannels(ChannelLayout.of("input", tensor), tensor)
@@ -88,8 +86,6 @@ def batch_norm_elemt_backward(
     With the sums of the whole batch and its number n of elements a channel, `sum(counter)`:
     `grad_input = (grad_out - sum_dy / n - (input - mean) * invstd ** 2 * sum_dy_xmu / n) * invstd *
     weight`.
-
-    Source: CANN: ops-nn norm/sync_batch_norm_backward_elemt.
     """
     tensor = np.asarray(input)
     layout = ChannelLayout.of("input", tensor)

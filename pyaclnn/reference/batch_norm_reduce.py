@@ -42,12 +42,6 @@ def batch_norm_reduce(x: ArrayLike) -> BatchNormReduceResult:
     """Add up each channel and its squares, over all samples and positions.
 
     Sums of nothing are 0.
-
-    Raises:
-        TypeError: The data type of x is not one of the four.
-        ValueError: x has no axis of channels.
-
-    Source: CANN: ops-nn norm/bn_training_reduce.
     """
     values = ChannelLayout.of("x", np.asarray(x)).wide("x", x)
     sums = (total(part, (0, 2)).ravel() for part in (values, values * values))
@@ -70,8 +64,6 @@ def batch_norm_reduce_backward(
     Over all samples and positions: `sum_dy = sum(grad_out)`,
     `sum_dy_xmu = sum(grad_out * (input - mean))`, `grad_weight = sum_dy_xmu * invstd`,
     `grad_bias = sum_dy`.
-
-    Source: CANN: ops-nn norm/sync_batch_norm_backward_reduce.
     """
     del weight
     tensor = np.asarray(input)

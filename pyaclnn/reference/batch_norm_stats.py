@@ -61,12 +61,6 @@ def batch_norm_stats(input: ArrayLike, eps: float = 1e-5) -> BatchNormStatsResul
     Over all samples and positions, with the biased variance: `invstd = 1 / sqrt(variance + eps)`.
 
     Without elements the mean is 0 and invstd is NaN, as CANN fills them.
-
-    Raises:
-        TypeError: The input's data type is not one of the four.
-        ValueError: The input has no axis of channels.
-
-    Source: CANN: ops-math math/reduce_std_with_mean.
     """
     layout = ChannelLayout.of("input", np.asarray(input))
     _, mean, variance = moments(layout.wide("input", input), (0, 2))
@@ -94,12 +88,6 @@ def batch_norm_gather_stats_with_counts(
     one, `squares / (n - 1)`.
 
     Without devices the mean is 0, invstd is NaN, and nothing moves, as in CANN.
-
-    Raises:
-        TypeError: The data type of mean is not one of the four.
-        ValueError: A shape does not fit; the message names the argument.
-
-    Source: CANN: ops-nn norm/sync_batch_norm_gather_stats_with_counts.
     """
     channels = ChannelLayout.of("input", np.asarray(input)).channels
     given = np.asarray(mean)
@@ -152,8 +140,6 @@ def sync_batch_norm_gather_stats(
     `v = sum(total_square_sum) / n - batch_mean ** 2`, `batch_invstd = 1 / sqrt(v + eps)`,
     `mean = (1 - momentum) * mean + momentum * batch_mean`,
     `variance = (1 - momentum) * variance + momentum * v * n / (n - 1)`.
-
-    Source: CANN: ops-nn norm/sync_batch_norm_gather_stats.
     """
     sums = np.asarray(total_sum)
     dtype = arithmetic_dtype("total_sum", sums)

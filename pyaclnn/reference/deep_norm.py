@@ -48,8 +48,6 @@ def deep_norm(
     With `s = alpha * x + gx`, and the mean and the biased variance of each row of it, which is what
     the axes of gamma span: `rstd = 1 / sqrt(variance + epsilon)`,
     `y = (s - mean) * rstd * gamma + beta`.
-
-    Source: CANN: ops-nn norm/deep_norm.
     """
     tensor, scale = np.asarray(x), np.asarray(gamma)
     layout = RowLayout.of("x", tensor, "the shape of gamma", scale.shape)
@@ -77,8 +75,6 @@ def deep_norm_grad(
     With `c = alpha * x + gx - mean` and `g = dy * gamma`, means over a row, sums over all rows:
     `dgx = g * rstd - c * mean(g * c * rstd ** 3) - mean(g * rstd)`, `dx = alpha * dgx`,
     `dbeta = sum(dy)`, `dgamma = sum(dy * rstd * c)`. The given mean and rstd are used as they are.
-
-    Source: CANN: ops-nn norm/deep_norm_grad.
     """
     tensor, scale = np.asarray(x), np.asarray(gamma)
     layout = RowLayout.of("x", tensor, "the shape of gamma", scale.shape)

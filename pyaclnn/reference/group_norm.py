@@ -60,8 +60,6 @@ def group_norm(
     If a group holds no elements, its mean is 0 and its rstd is NaN, as CANN fills them. On
     ``"910"`` rstd is formed of a variance that was rounded to the input's data type, with `eps`
     added in that type.
-
-    Source: CANN: ops-nn norm/group_norm.
     """
     tensor = np.asarray(input)
     layout = ChannelLayout.of("input", tensor)
@@ -102,8 +100,6 @@ def group_norm_backward(
 
     Without elements, the gradients of weight and bias are 0. ``"910b"`` and ``"910_93"`` round
     16-bit results half away from zero, the others to even.
-
-    Source: CANN: ops-nn norm/group_norm_grad.
     """
     tensor, statistic = np.asarray(input), np.asarray(mean)
     layout = ChannelLayout.of("input", tensor)
@@ -133,8 +129,6 @@ def group_norm_silu(
 
     `mean` and `rstd` are those of the norm before the activation. On ``"950"`` the statistics come
     in the data type of gamma, or of beta without one.
-
-    Source: CANN: ops-nn norm/group_norm_silu.
     """
     return group_norm_silu_v2(input, gamma, beta, group, eps, family=family)
 
@@ -154,8 +148,6 @@ def group_norm_silu_v2(
 
     `mean` and `rstd` are those of the norm before the activation. Families differ as in
     `group_norm_silu`.
-
-    Source: CANN: ops-nn norm/group_norm_silu.
     """
     tensor = np.asarray(input)
     layout = ChannelLayout.of("input", tensor)
@@ -184,10 +176,7 @@ def group_norm_silu_quant(
     group: int,
     eps: float = 1e-5,
 ) -> GroupNormResult:
-    """Normalize and activate as `group_norm_silu` does, then quantize: `round(out / quant_scale)`.
-
-    Source: CANN: ops-nn norm/group_norm_silu_quant.
-    """
+    """Quantize results of `group_norm_silu`: `round(out / quant_scale)`."""
     tensor = np.asarray(input)
     layout = ChannelLayout.of("input", tensor)
     out, mean, rstd = group_norm_silu(wide(tensor, layout.dtype), gamma, beta, group, eps)

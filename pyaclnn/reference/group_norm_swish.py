@@ -53,8 +53,6 @@ def group_norm_swish(
     `swish(y) = y / (1 + exp(-swish_scale * y))`.
 
     `mean` and `rstd` are those of the norm before the activation.
-
-    Source: CANN: ops-nn norm/group_norm_swish.
     """
     tensor, scale = np.asarray(x), np.asarray(gamma)
     layout = ChannelLayout.of("x", tensor)
@@ -98,8 +96,6 @@ def group_norm_swish_grad(
     rstd`, `dgamma = sum(d * xhat)`, `dbeta = sum(d)`. Mean and rstd are used as they are.
 
     ``"910b"`` and ``"910_93"`` round 16-bit results half away from zero, the others to even.
-
-    Source: CANN: ops-nn norm/group_norm_swish_grad.
     """
     tensor, dtype = np.asarray(x), np.asarray(gamma).dtype
     layout = ChannelLayout.of("x", tensor)

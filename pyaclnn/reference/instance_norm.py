@@ -39,13 +39,6 @@ def instance_norm(
     `y = (x - mean) / sqrt(variance + eps) * gamma + beta`.
 
     Without positions the mean is 0 and the variance NaN.
-
-    Raises:
-        TypeError: The data type of x is not one of the four.
-        ValueError: A shape does not fit, or there is no such format; the message names the
-            argument.
-
-    Source: CANN: ops-nn norm/instance_norm.
     """
     tensor = np.asarray(x)
     if data_format not in ("NCHW", "NHWC"):

@@ -57,8 +57,6 @@ def layer_norm(
     `rstd = 1 / sqrt(variance + eps)`, `out = (input - mean) * rstd * weight + bias`.
 
     If the normalized shape holds no elements, the mean is 0 and rstd is NaN, as CANN fills them.
-
-    Source: CANN: ops-nn norm/layer_norm_v4.
     """
     tensor = np.asarray(input)
     layout = RowLayout.of("input", tensor, "normalized_shape", normalized_shape)
@@ -95,8 +93,6 @@ def layer_norm_backward(
     The given `mean` and `rstd` are used as they are, also where they are not those of the input.
 
     Without rows, the gradients of weight and bias are 0.
-
-    Source: CANN: ops-nn norm/layer_norm_grad_v3.
     """
     tensor = np.asarray(input)
     layout = RowLayout.of("input", tensor, "normalized_shape", normalized_shape)
@@ -131,14 +127,7 @@ def layer_norm_with_impl_mode(
     eps: float = 1e-5,
     impl_mode: int = 0,
 ) -> LayerNormResult:
-    """Do what `layer_norm` does; an NPU may be asked to do it faster or in float16.
-
-    Raises:
-        TypeError: The input's data type is not one of the four.
-        ValueError: A shape does not fit, or there is no such mode; the message names the argument.
-
-    Source: CANN: ops-nn norm/layer_norm_v4.
-    """
+    """Do what `layer_norm` does; an NPU may be asked to do it faster or in float16."""
     if impl_mode not in IMPL_MODES:
         raise ValueError(f"impl_mode is {impl_mode}; it must be 0, 1 or 2")
     return layer_norm(input, normalized_shape, weight, bias, eps)
@@ -151,8 +140,5 @@ def fast_layer_norm(
     bias: ArrayLike | None = None,
     eps: float = 1e-5,
 ) -> LayerNormResult:
-    """Do what `layer_norm` does.
-
-    Source: CANN: ops-nn norm/fast_layer_norm.
-    """
+    """Do what `layer_norm` does."""
     return layer_norm(input, normalized_shape, weight, bias, eps)

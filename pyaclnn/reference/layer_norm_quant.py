@@ -65,8 +65,6 @@ def layer_norm_quant(
 
     With y, what `layer_norm` gives, not rounded: `round(y / scale + zero_points)`, ties to even, as
     far as int8 goes. NaN becomes 0.
-
-    Source: CANN: ops-nn norm/layer_norm_quant.
     """
     tensor, gain = np.asarray(x), last_axis(gamma)
     layout = RowLayout.of("x", tensor, "the shape of gamma", gain.shape)
@@ -92,14 +90,7 @@ def add_layer_norm_quant(
     additional_output: bool = False,
     div_mode: bool = True,
 ) -> AddLayerNormQuantResult:
-    """Do what `add_layer_norm_quant_v2` does, without the normalized sum itself.
-
-    Raises:
-        TypeError: The data type of x1 is not one of the four.
-        ValueError: A shape does not fit, or there is no such mode; the message names the argument.
-
-    Source: CANN: ops-nn norm/add_layer_norm_quant.
-    """
+    """Do what `add_layer_norm_quant_v2` does, without the normalized sum itself."""
     operands = x1, x2, gamma, beta, bias, scales1, scales2, zero_points1, zero_points2
     result = add_layer_norm_quant_v2(*operands, quant_mode, epsilon, additional_output, div_mode)
     return AddLayerNormQuantResult(*result[:3], *result[4:])
@@ -130,12 +121,6 @@ def add_layer_norm_quant_v2(
     `round(v * factor)`, and `1 / factor` is returned as well.
 
     On all families but ``"950"`` scales divide whatever `div_mode` says.
-
-    Raises:
-        TypeError: The data type of x1 is not one of the four.
-        ValueError: A shape does not fit, or there is no such mode; the message names the argument.
-
-    Source: CANN: ops-nn norm/add_layer_norm_quant.
     """
     if quant_mode not in ("static", "dynamic"):
         raise ValueError(f"quant_mode is {quant_mode!r}; it must be 'static' or 'dynamic'")

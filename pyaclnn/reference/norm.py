@@ -44,8 +44,6 @@ def linalg_vector_norm(
         TypeError: The data type of the input or of the result is not one of the four.
         numpy.exceptions.AxisError: An axis does not exist.
         ValueError: An axis is named twice.
-
-    Source: CANN: ops-nn norm/lp_norm_v2.
     """
     tensor = np.asarray(input)
     target = tensor.dtype if dtype is None else np.dtype(dtype)
@@ -80,8 +78,6 @@ def norm(
         TypeError: The data type of the input or of the result is not one of the four.
         numpy.exceptions.AxisError: An axis does not exist.
         ValueError: An axis is named twice.
-
-    Source: CANN: ops-nn norm/norm.
     """
     return linalg_vector_norm(input, p, dim, keepdim, dtype=dtype, family=family)
 
@@ -96,8 +92,6 @@ def foreach_norm(
 
     Raises:
         TypeError: The data type of a tensor is not one of the four.
-
-    Source: CANN: ops-nn foreach/foreach_norm.
     """
     order = float(scalar)
     if family == "950" and order != math.inf:

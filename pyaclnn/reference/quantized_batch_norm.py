@@ -40,12 +40,6 @@ def quantized_batch_norm(
     `round(y / output_scale + output_zero_point)`, ties to even, as far as the type goes.
 
     `dtype` is int8, uint8 or int32; None stands for the data type of the input.
-
-    Raises:
-        TypeError: The data type of the input or of the output is not one of the three.
-        ValueError: A shape does not fit; the message names the argument.
-
-    Source: CANN: ops-nn norm/quantized_batch_norm.
     """
     tensor = np.asarray(input)
     target = tensor.dtype if dtype is None else np.dtype(dtype)

@@ -34,8 +34,6 @@ def renorm(
     Raises:
         TypeError: The input's data type is not one of the four.
         numpy.exceptions.AxisError: The axis does not exist.
-
-    Source: CANN: ops-nn norm/renorm.
     """
     tensor = np.asarray(input)
     slices = np.moveaxis(tensor, dim, 0)
@@ -57,8 +55,6 @@ def inplace_renorm(
     Raises:
         TypeError: The input's data type is not one of the four.
         numpy.exceptions.AxisError: The axis does not exist.
-
-    Source: CANN: ops-nn norm/renorm.
     """
     return renorm(input, p, dim, maxnorm, family=family)
 
@@ -81,8 +77,6 @@ def embedding_renorm(
         TypeError: The input's data type is not one of the four.
         IndexError: There is no such row.
         ValueError: The input is no matrix.
-
-    Source: CANN: ops-nn norm/embedding_renorm.
     """
     tensor, rows = np.asarray(input), np.unique(np.asarray(indices))
     if tensor.ndim != 2:  # noqa: PLR2004

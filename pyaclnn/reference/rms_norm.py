@@ -44,8 +44,6 @@ def rms_norm(x: ArrayLike, gamma: ArrayLike, epsilon: float = 1e-6) -> RmsNormRe
     `rstd = 1 / sqrt(mean(x * x) + epsilon)`, `y = x * rstd * gamma`.
 
     If gamma holds no elements, rstd is NaN: the mean of nothing.
-
-    Source: CANN: ops-nn norm/rms_norm.
     """
     tensor, parameter = np.asarray(x), np.asarray(gamma)
     layout = RowLayout.of("x", tensor, "the shape of gamma", parameter.shape)
@@ -70,8 +68,6 @@ def rms_norm_grad(dy: ArrayLike, x: ArrayLike, rstd: ArrayLike, gamma: ArrayLike
     The given `rstd` is used as it is, also where it is not that of x; there is no epsilon here.
 
     Without rows dgamma is zeros, the sum of nothing.
-
-    Source: CANN: ops-nn norm/rms_norm_grad.
     """
     tensor, parameter = np.asarray(x), np.asarray(gamma)
     layout = RowLayout.of("x", tensor, "the shape of gamma", parameter.shape)

@@ -61,14 +61,8 @@ def rms_norm_dynamic_mx_quant(
     the nearest, as far as the type goes. A row with an infinite number or NaN gives 0, with scales
     that are NaN.
 
-    Scales are in pairs: without a block for the last one it is 0, in bits. Without `dtype`, the
-    numbers are of float8_e4m3fn.
-
-    Raises:
-        TypeError: `dtype` is none of float8_e4m3fn, float8_e5m2 and float4_e2m1fn of ml_dtypes.
-        ValueError: A shape does not fit; the message names the argument.
-
-    Source: CANN: ops-nn norm/rms_norm_dynamic_mx_quant.
+    Scales are in pairs: without a block for the last one it is 0, in bits. `dtype` is
+    float8_e4m3fn, float8_e5m2 or float4_e2m1fn of ml_dtypes; None stands for the first one.
     """
     layout, v, rstd = normalized(x, gamma, beta, epsilon)
     y, mxscale = _scaled(layout, v, rstd, dtype, scale_alg, round_mode)
@@ -88,14 +82,7 @@ def add_rms_norm_dynamic_mx_quant(
     *,
     dtype: DTypeLike | None = None,
 ) -> AddRmsNormDynamicMxQuantResult:
-    """Add two tensors, then do what `rms_norm_dynamic_mx_quant` does; `x` is rounded on its own.
-
-    Raises:
-        TypeError: `dtype` is none of float8_e4m3fn, float8_e5m2 and float4_e2m1fn of ml_dtypes.
-        ValueError: A shape does not fit; the message names the argument.
-
-    Source: CANN: ops-nn norm/add_rms_norm_dynamic_mx_quant.
-    """
+    """Add two tensors, then do what `rms_norm_dynamic_mx_quant` does; `x` is rounded on its own."""
     tensor = np.asarray(x1)
     added = Added.of(tensor, x2, gamma, epsilon, None)
     layout, v = added.layout, added.x * added.rstd * added.gamma

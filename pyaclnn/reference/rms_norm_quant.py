@@ -84,12 +84,6 @@ def rms_norm_quant_v3(
     `dtype` is int8, int4 of ml_dtypes, int32, which packs eight integers of 4 bits along the last
     axis, the first one lowest, or one of float8 of ml_dtypes, for the nearest numbers. A scale and
     an offset of the shape of gamma are those of each channel.
-
-    Raises:
-        TypeError: The data type of x is not one of the four, or `dtype` is none of these.
-        ValueError: A shape does not fit; the message names the argument.
-
-    Source: CANN: ops-nn norm/rms_norm_quant_v2.
     """
     layout, v, rstd = normalized(x, gamma, beta, epsilon)
     step, shift = (
@@ -112,14 +106,7 @@ def rms_norm_quant(
     *,
     dtype: DTypeLike = INT8,
 ) -> NDArray[Any]:
-    """Do what `rms_norm_quant_v3` does, always dividing by the scale.
-
-    Raises:
-        TypeError: The data type of x is not one of the four, or `dtype` is none of these.
-        ValueError: A shape does not fit; the message names the argument.
-
-    Source: CANN: ops-nn norm/rms_norm_quant.
-    """
+    """Do what `rms_norm_quant_v3` does, always dividing by the scale."""
     return rms_norm_quant_v3(x, gamma, scale, offset, beta, epsilon, dtype=dtype).y
 
 
@@ -135,8 +122,6 @@ def rms_norm_dynamic_quant(
 
     With `v = (x * rstd * gamma + beta) * smooth_scales`: `factor = 127 / max(|v|)` of a row,
     `y = round(v * factor)`, ties to even, `scale = 1 / factor`.
-
-    Source: CANN: ops-nn norm/rms_norm_dynamic_quant.
     """
     layout, y, _ = normalized(x, gamma, beta, epsilon)
     integers, scale = quantized_rows(y * layout.wide_row("smooth_scales", smooth_scales))
@@ -157,8 +142,6 @@ def rms_norm_grad_quant(
 
     `dx` becomes `round(dx / scales_x + offset_x)`, ties to even, as far as int8 goes. It is not
     rounded before.
-
-    Source: CANN: ops-nn norm/rms_norm_grad_quant.
     """
     tensor = np.asarray(x)
     layout = RowLayout.of("x", tensor, "the shape of gamma", np.shape(gamma))

@@ -81,7 +81,7 @@ def _sections(function: Any, text: str) -> Iterator[str]:
     result = getattr(sys.modules[function.__module__], _annotations(function)["return"], None)
     for name in getattr(result, "_fields", [tensor.name for tensor in operator.returned]):
         yield from item(f"- `{name}`", _result(operator, name))
-    yield f"\n{_own(text, 'Raises:') or _raises(operator)}"
+    yield f"\n{_own(text, 'Raises:') or _raises(operator, function)}"
     yield f"\n{_own(text, 'Source:') or f'Source: {operator.source}.'}"
 
 
@@ -130,9 +130,10 @@ def _returned(operator: Operator, tensor: Tensor) -> str:
     return "a float type" if all("float" in kind for kind in kinds) else " or ".join(kinds)
 
 
-def _raises(operator: Operator) -> str:
+def _raises(operator: Operator, function: Any) -> str:
+    own = ", or `dtype` is not" if "dtype" in inspect.signature(function).parameters else ""
     return (
         "Raises:\n"
-        f"    TypeError: The data type of {operator.primary.name} is not accepted.\n"
-        "    ValueError: A shape does not fit; the message names the argument."
+        f"    TypeError: The data type of {operator.primary.name} is not accepted{own}.\n"
+        "    ValueError: A shape or an option does not fit; the message names the argument."
     )

@@ -51,25 +51,20 @@ def adamw_steps(
     """
     amsgrad, maximize = flags
     scale, infinite = scaled
+    most: Sequence[Array] = state[3] if amsgrad else [None] * len(gradients)
     if infinite is not None and infinite.reshape(-1)[0] == 1:
-        made = [*zip(*state[: 4 if amsgrad else 3], strict=True)]
+        made = [*zip(*state[:3], most, strict=True)]
     else:
         made = [
             adam_step(
-                (variable, first, second, largest if amsgrad else None),
+                (variable, first, second, largest),
                 gradient if scale is None else gradient / scale.reshape(()),
                 (rates[1] ** step.reshape(()), rates[2] ** step.reshape(())),
                 rates,
                 maximize,
             )
             for variable, first, second, largest, gradient, step in zip(
-                state[0],
-                state[1],
-                state[2],
-                state[3] if amsgrad else state[0],
-                gradients,
-                steps,
-                strict=True,
+                *state[:3], most, gradients, steps, strict=True
             )
         ]
     found = [list(each) for each in zip(*made, strict=True)]

@@ -3,9 +3,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 Array = Any
 
@@ -39,26 +42,15 @@ def deformable_attention(
     """
     batch, queries, heads = places.shape[:3]
     made = np.zeros((batch, queries, heads, value.shape[3]), np.float64)
-    at, head = np.ogrid[:batch, :1, :heads, :1][::2]
-    for level, ((height, width), start) in enumerate(zip(sizes, starts, strict=True)):
-        x, y = (places[:, :, :, level, :, axis] * n - 0.5 for axis, n in ((0, width), (1, height)))
-        for right, low in np.ndindex(2, 2):
-            column, row = np.floor(x).astype(int) + right, np.floor(y).astype(int) + low
-            share = (1 - np.abs(x - column)) * (1 - np.abs(y - row)) * weights[:, :, :, level]
-            inside = (column >= 0) & (column < width) & (row >= 0) & (row < height)
-            place = np.where(inside, start + row * width + column, 0)
-            made += np.einsum("nqhp,nqhpc->nqhc", share * inside, value[at, place, head])
+    for level, at, (across, down), inside, _ in _corners(sizes, starts, places):
+        share = across * down * weights[:, :, :, level]
+        made += np.einsum("nqhp,nqhpc->nqhc", share * inside, value[at])
     return made.reshape(batch, queries, -1)
 
 
-def deformable_attention_back(
-    value: Array, sizes: Array, starts: Array, given: tuple[Array, Array], gradient: Array
-) -> tuple[Array, Array, Array]:
-    """The gradients of `deformable_attention` by its maps, its places and its weights."""
-    places, weights = given
-    batch, queries, heads = places.shape[:3]
-    gradient = gradient.reshape(batch, queries, heads, -1)
-    by_value, by_place, by_weight = (np.zeros(x.shape) for x in (value, places, weights))
+def _corners(sizes: Array, starts: Array, places: Array) -> Iterator[tuple[Any, ...]]:
+    """The elements around samples: maps, places, shares, which are inside, and shares' slopes."""
+    batch, _, heads = places.shape[:3]
     at, head = np.ogrid[:batch, :1, :heads, :1][::2]
     for level, ((height, width), start) in enumerate(zip(sizes, starts, strict=True)):
         x, y = (places[:, :, :, level, :, axis] * n - 0.5 for axis, n in ((0, width), (1, height)))
@@ -67,11 +59,22 @@ def deformable_attention_back(
             across, down = 1 - np.abs(x - column), 1 - np.abs(y - row)
             inside = (column >= 0) & (column < width) & (row >= 0) & (row < height)
             place = np.where(inside, start + row * width + column, 0)
-            own = weights[:, :, :, level]
-            share = (across * down * inside)[..., None]
-            np.add.at(by_value, (at, place, head), share * own[..., None] * gradient[:, :, :, None])
-            found = (value[at, place, head] * gradient[:, :, :, None]).sum(-1) * inside
-            by_weight[:, :, :, level] += found * across * down
             slopes = ((2 * right - 1) * width * down, (2 * low - 1) * height * across)
-            by_place[:, :, :, level] += np.stack(slopes, -1) * (found * own)[..., None]
+            yield level, (at, place, head), (across, down), inside, slopes
+
+
+def deformable_attention_back(
+    value: Array, sizes: Array, starts: Array, given: tuple[Array, Array], gradient: Array
+) -> tuple[Array, Array, Array]:
+    """The gradients of `deformable_attention` by its maps, its places and its weights."""
+    places, weights = given
+    gradient = gradient.reshape(*places.shape[:3], -1)[:, :, :, None]
+    by_value, by_place, by_weight = (np.zeros(x.shape) for x in (value, places, weights))
+    for level, at, (across, down), inside, slopes in _corners(sizes, starts, places):
+        own = weights[:, :, :, level]
+        share = (across * down * inside)[..., None]
+        np.add.at(by_value, at, share * own[..., None] * gradient)
+        found = (value[at] * gradient).sum(-1) * inside
+        by_weight[:, :, :, level] += found * across * down
+        by_place[:, :, :, level] += np.stack(slopes, -1) * (found * own)[..., None]
     return by_value, by_place, by_weight

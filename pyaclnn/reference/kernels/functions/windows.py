@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
 Array = Any
+Window = tuple[Any, Any, Any]
+"""Stride, padding and dilation of a convolution, or what a function says of each axis."""
 
 
 def wide_to(values: Sequence[int] | int | None, rank: int, default: int = 1) -> tuple[int, ...]:
@@ -48,16 +50,20 @@ def _padded(x: Array, padding: Sequence[int], value: float = 0) -> Array:
     return np.pad(x, widths, constant_values=value)
 
 
-def convolved(
-    x: Array, w: Array, b: Any, stride: Any, padding: Any, dilation: Any, groups: int = 1
-) -> Array:
+def _spans(window: Window, rank: int) -> tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]:
+    """Stride, padding and dilation of each axis."""
+    stride, padding, dilation = window
+    return wide_to(stride, rank), wide_to(padding, rank, 0), wide_to(dilation, rank)
+
+
+def convolved(x: Array, w: Array, b: Any, window: Window, groups: int = 1) -> Array:
     """A convolution of ``(N, C, ...)``, or ``(C, ...)``, with ``(C', C / groups, ...)``."""
     rank = w.ndim - 2
     if x.ndim == rank + 1:
-        return convolved(x[None], w, b, stride, padding, dilation, groups)[0]
-    stride, dilation = wide_to(stride, rank), wide_to(dilation, rank)
+        return convolved(x[None], w, b, window, groups)[0]
+    stride, padding, dilation = _spans(window, rank)
     is_zero = x.size > 0 and not any(x.strides) and not x[(0,) * x.ndim]  # as in a trial
-    x = _padded(x, wide_to(padding, rank, 0))
+    x = _padded(x, padding)
     rows = zip(x.shape[2:], w.shape[2:], stride, dilation, strict=True)
     count = [(n - d * (k - 1) - 1) // s + 1 for n, k, s, d in rows]
     made = np.zeros((x.shape[0], groups, w.shape[0] // groups, *count), x.dtype)
@@ -71,24 +77,16 @@ def convolved(
 
 
 def convolved_back(
-    y: Array,
-    w: Array,
-    size: Sequence[int],
-    stride: Any,
-    padding: Any,
-    dilation: Any,
-    groups: int = 1,
+    y: Array, w: Array, size: Sequence[int], window: Window, groups: int = 1
 ) -> Array:
     """The gradient of a convolution by its input of a size: a transposed convolution."""
     rank = w.ndim - 2
     if y.ndim == rank + 1:
-        return convolved_back(y[None], w, size, stride, padding, dilation, groups)[0]
-    stride, dilation = wide_to(stride, rank), wide_to(dilation, rank)
-    padding = wide_to(padding, rank, 0)
+        return convolved_back(y[None], w, size, window, groups)[0]
+    stride, padding, dilation = _spans(window, rank)
     count, spatial = y.shape[2:], tuple(size)[-rank:]
-    full = [n + 2 * p for n, p in zip(spatial, padding, strict=True)]
-    rows = zip(full, count, w.shape[2:], stride, dilation, strict=True)
-    full = [max(f, s * (n - 1) + d * (k - 1) + 1) for f, n, k, s, d in rows]
+    rows = zip(spatial, padding, count, w.shape[2:], stride, dilation, strict=True)
+    full = [max(n + 2 * p, s * (m - 1) + d * (k - 1) + 1) for n, p, m, k, s, d in rows]
     made = np.zeros((y.shape[0], w.shape[1] * groups, *full), y.dtype)
     split = w.reshape(groups, -1, *w.shape[1:])
     parts = y.reshape(y.shape[0], groups, w.shape[0] // groups, *count)
@@ -99,44 +97,35 @@ def convolved_back(
 
 
 def convolved_weight(
-    x: Array,
-    y: Array,
-    shape: Sequence[int],
-    stride: Any,
-    padding: Any,
-    dilation: Any,
-    groups: int = 1,
+    x: Array, y: Array, shape: Sequence[int], window: Window, groups: int = 1
 ) -> Array:
     """The gradient of a convolution by its weight of a shape."""
     rank = len(shape) - 2
     if x.ndim == rank + 1:
         x, y = x[None], y[None]
-    x = _padded(x, wide_to(padding, rank, 0))
-    count = y.shape[2:]
+    stride, padding, dilation = _spans(window, rank)
+    x, count = _padded(x, padding), y.shape[2:]
     parts = y.reshape(y.shape[0], groups, y.shape[1] // groups, math.prod(count))
     made = np.zeros((groups, shape[0] // groups, *shape[1:]), x.dtype)
-    stride, dilation = wide_to(stride, rank), wide_to(dilation, rank)
     for offset, places in _offsets(shape[2:], stride, dilation, count):
         part = x[places].reshape(x.shape[0], groups, shape[1], math.prod(count))
         made[_last(offset)] = np.einsum("ngil,ngol->goi", part, parts)
     return made.reshape(shape)
 
 
-def columns(x: Array, kernel: Any, dilation: Any, padding: Any, stride: Any) -> Array:
+def columns(x: Array, kernel: Any, window: Window) -> Array:
     """The windows of ``(N, C, H, W)``, a column each."""
     if x.ndim == 3:  # noqa: PLR2004  # without a batch
-        return columns(x[None], kernel, dilation, padding, stride)[0]
-    kernel, dilation, stride = wide_to(kernel, 2), wide_to(dilation, 2), wide_to(stride, 2)
-    x = _padded(x, wide_to(padding, 2, 0))
+        return columns(x[None], kernel, window)[0]
+    kernel, (stride, padding, dilation) = wide_to(kernel, 2), _spans(window, 2)
+    x = _padded(x, padding)
     rows = zip(x.shape[2:], kernel, stride, dilation, strict=True)
     count = [(n - d * (k - 1) - 1) // s + 1 for n, k, s, d in rows]
     parts = [x[places] for _, places in _offsets(kernel, stride, dilation, count)]
     return np.stack(parts, 2).reshape(x.shape[0], -1, math.prod(count))
 
 
-def _windows(
-    x: Array, window: tuple[Any, Any, Any, Any], results: Array, rank: int
-) -> tuple[Array, Array]:
+def _windows(x: Array, window: tuple[Any, ...], results: Array, rank: int) -> tuple[Array, Array]:
     """The elements of each window, and their places in the last axes: -1 in the padding.
 
     A window is a kernel, its stride, padding and dilation.
@@ -157,9 +146,7 @@ def _windows(
     return np.where(where >= 0, np.stack([values[at] for at in seen], -1), low), where
 
 
-def max_pooled(
-    x: Array, window: tuple[Any, Any, Any, Any], results: Array, rank: int
-) -> tuple[Array, Array]:
+def max_pooled(x: Array, window: tuple[Any, ...], results: Array, rank: int) -> tuple[Array, Array]:
     """The largest element of each window, and its place in the last axes without padding."""
     inside, where = _windows(x, window, results, rank)
     best = np.argmax(inside, -1)[..., None]
@@ -168,7 +155,7 @@ def max_pooled(
 
 
 def max_masked(
-    x: Array, window: tuple[Any, Any, Any, Any], results: Array, mask: Array
+    x: Array, window: tuple[Any, ...], results: Array, mask: Array
 ) -> tuple[Array, Array]:
     """The largest element of each window of two axes, and its place in the window as a mask.
 
@@ -185,9 +172,7 @@ def max_masked(
     return inside.max(-1), found
 
 
-def masked_places(
-    mask: Array, window: tuple[Any, Any, Any, Any], gradient: Array, x: Array
-) -> Array:
+def masked_places(mask: Array, window: tuple[Any, ...], gradient: Array, x: Array) -> Array:
     """The places in the last two axes that a mask of `max_masked` names."""
     _, where = _windows(x, window, gradient, 2)
     where = where.reshape(-1, where.shape[-1]).T
@@ -221,41 +206,42 @@ def mixed(x: Array, matrices: Sequence[Array]) -> Array:
     return x
 
 
-def mean_windows(
-    size: Sequence[int], kernel: Any, stride: Any, padding: Any, count: Sequence[int]
-) -> list[Array]:
-    """The matrices that add up the windows of a pool, one an axis."""
-    rank = len(count)
+def _mean_windows(
+    size: Sequence[int], count: Sequence[int], window: Window, padded: bool, override: int
+) -> tuple[list[Array], Array]:
+    """The matrices that add up the windows of a pool, one an axis, and the windows' divisors.
+
+    A window is a kernel, its stride and padding.
+    """
+    rank, (kernel, stride, padding) = len(count), window
     kernel = wide_to(kernel, rank)
     stride, padding = wide_to(stride or kernel, rank), wide_to(padding, rank, 0)
-    made = []
+    matrices, counts = [], []
     for n, k, s, p, m in zip(tuple(size)[-rank:], kernel, stride, padding, count, strict=True):
-        start = np.arange(m)[:, None] * s - p
-        made.append(((np.arange(n) >= start) & (np.arange(n) < start + k)).astype(np.float64))
-    return made
-
-
-def pool_divisor(
-    size: Sequence[int],
-    kernel: Any,
-    stride: Any,
-    padding: Any,
-    count: Sequence[int],
-    padded: bool,
-    override: int,
-) -> Array:
-    """The divisors of the windows of a pool of means, in the shape of its result's last axes."""
-    if override:
-        return np.full(tuple(count), float(override))
-    rank = len(count)
-    kernel = wide_to(kernel, rank)
-    stride, padding = wide_to(stride or kernel, rank), wide_to(padding, rank, 0)
-    counts = []
-    for n, k, s, p, m in zip(tuple(size)[-rank:], kernel, stride, padding, count, strict=True):
-        start, most = np.arange(m) * s - p, n + p
-        end = np.minimum(start + k, most)
+        start, places = np.arange(m) * s - p, np.arange(n)
+        inside = (places >= start[:, None]) & (places < start[:, None] + k)
+        matrices.append(inside.astype(np.float64))
+        end = np.minimum(start + k, n + p)
         counts.append(end - start if padded else np.minimum(end, n) - np.maximum(start, 0))
-    return functools.reduce(np.multiply.outer, counts).astype(np.float64)
+    if override:
+        return matrices, np.full(tuple(count), float(override))
+    return matrices, functools.reduce(np.multiply.outer, counts).astype(np.float64)
+
+
+def mean_pooled(
+    x: Array, count: Sequence[int], window: Window, padded: bool, override: int
+) -> Array:
+    """The means of windows; padding counts if asked for, unless another divisor is given."""
+    matrices, divisor = _mean_windows(x.shape, count, window, padded, override)
+    return mixed(x, matrices) / divisor
+
+
+def mean_pooled_back(
+    y: Array, size: Sequence[int], rank: int, window: Window, padded: bool, override: int
+) -> Array:
+    """The gradient of `mean_pooled` by a tensor of a size."""
+    matrices, divisor = _mean_windows(size, y.shape[-rank:], window, padded, override)
+    return mixed(y / divisor, [matrix.T for matrix in matrices])
 
 
 def adaptive(size: Sequence[int], count: Sequence[int]) -> list[Array]:

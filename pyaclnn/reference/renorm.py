@@ -45,18 +45,7 @@ def renorm(
     return np.ascontiguousarray(np.moveaxis(rounded(x * factor, tensor.dtype), 0, dim))
 
 
-def inplace_renorm(
-    input: ArrayLike, p: float, dim: int, maxnorm: float, *, family: str | None = None
-) -> NDArray[Any]:
-    """Do what `renorm` does, for an operator that overwrites its tensor.
-
-    Families differ as in `renorm`.
-
-    Raises:
-        TypeError: The input's data type is not one of the four.
-        numpy.exceptions.AxisError: The axis does not exist.
-    """
-    return renorm(input, p, dim, maxnorm, family=family)
+inplace_renorm = renorm  # of an operator that overwrites its tensor; this one does not
 
 
 def embedding_renorm(

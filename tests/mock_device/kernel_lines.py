@@ -17,6 +17,8 @@ from pyaclnn.facts.operators.catalogue import catalogue
 from pyaclnn.mock.operators.graph_table import graph_expressions
 from pyaclnn.reference import implementation
 
+from .cases import CASE
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
@@ -31,8 +33,13 @@ GRAPH: Final = (
     ROOT / "pyaclnn" / "mock" / "operators" / "graph_table.txt",
 )
 """Files that serve single operators alone."""
-TESTS: Final = ("kernel_cases.txt", "oracles.py", "cases.py", "test_kernels.py", "test_aten.py",
-                "aten_*.py", "test_group_kernels.py", "test_kernel_variants.py")  # fmt: skip
+TESTS: Final = {
+    ROOT / "tests" / "mock_device": (
+        "kernel_*.*", "cases.py", "oracles.py", "aten_*.py", "test_*kernel*.py", "test_aten.py",
+    ),
+    ROOT / "tests" / "reference": ("*.py",),
+}  # fmt: skip
+"""Files that compare kernels and definitions with other sources, by their folders."""
 MOST: Final = 15
 """Files that are printed."""
 
@@ -43,13 +50,18 @@ class Cost(NamedTuple):
     lines: int
     operators: int
 
+    @property
+    def ratio(self) -> float:
+        return self.lines / self.operators
+
     def __str__(self) -> str:
-        return f"{self.lines / self.operators:5.2f} = {self.lines} / {self.operators}"
+        return f"{self.ratio:5.2f} = {self.lines} / {self.operators}"
 
 
 def lines_of(path: Path) -> int:
-    """Lines of a file that are not blank."""
-    return sum(bool(line.strip()) for line in path.read_text(encoding="utf-8").splitlines())
+    """Lines of a file that are neither blank nor written by `cases`."""
+    lines = path.read_text(encoding="utf-8").splitlines()
+    return sum(bool(line.strip()) and not line.startswith(CASE) for line in lines)
 
 
 def files() -> Mapping[str, list[Path]]:
@@ -62,7 +74,9 @@ def files() -> Mapping[str, list[Path]]:
             *(REFERENCE / "arithmetic").glob("*.py"),
             *(REFERENCE / "fast").glob("*.py"),
         ],
-        "tests": [path for name in TESTS for path in Path(__file__).parent.glob(name)],
+        "tests": [
+            path for folder, names in TESTS.items() for n in names for path in folder.glob(n)
+        ],
     }
 
 
@@ -79,7 +93,7 @@ def costs() -> dict[str, Cost]:
         "of aclnn, with arithmetic and fast versions": Cost(
             lines["aclnn"] + lines["arithmetic and fast"], aclnn
         ),
-        "tests of kernels": Cost(lines["tests"], aclnn),
+        "of tests": Cost(lines["tests"], aclnn),
     }
 
 
@@ -90,11 +104,11 @@ def longest(paths: Iterable[Path]) -> Iterable[tuple[int, str]]:
 
 
 def main() -> None:
-    for name, cost in costs().items():
-        sys.stdout.write(f"{cost!s:24} {name}\n")
     groups = files()
-    for count, name in longest(groups["aclnn"] + groups["single operators"]):
-        sys.stdout.write(f"{count:6} {name}\n")
+    found = [f"{cost!s:24} {name}" for name, cost in costs().items()]
+    ranked = longest(groups["aclnn"] + groups["single operators"])
+    found += [f"{count:6} {name}" for count, name in ranked]
+    sys.stdout.write("\n".join(found) + "\n")
 
 
 if __name__ == "__main__":

@@ -16,6 +16,8 @@ from pyaclnn.facts.releases import VARIABLE
 from pyaclnn.mock.control.kernels import kernels
 from pyaclnn.reference.kernels.rows import missing
 
+from .kernel_lines import costs
+
 PAGE = Path(__file__).parents[2] / "docs" / "how-to" / "pytorch.md"
 
 
@@ -36,6 +38,14 @@ def test_the_document_has_the_totals() -> None:
 @pytest.mark.parametrize("release", ["8.1", "9.1"])
 def test_most_operators_are_computed_without_pytorch(release: str) -> None:
     assert counts(release)["numpy"] >= 420
+
+
+def test_a_kernel_is_few_lines_and_so_are_its_tests() -> None:
+    found = costs()
+    limits = {"of aclnn": 7.0, "single operators": 2.0, "of tests": 10.0}
+    assert {
+        group: str(found[group]) for group, most in limits.items() if found[group].ratio > most
+    } == {}
 
 
 def test_the_reasons_are_those_of_operators_without_a_kernel() -> None:

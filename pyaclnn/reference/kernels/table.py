@@ -9,6 +9,7 @@ its results are cast to the tensors they are written to. It calls functions of N
 from __future__ import annotations
 
 import builtins
+import inspect
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -39,9 +40,9 @@ def row_kernel(name: str) -> Kernel:
             return None
         return functions().get(name) or getattr(np, name, None) or getattr(builtins, name)
 
-    function = _quietly(function_of(row, function_named))
-    if row.types not in ("", "raw"):
-        function = _promoting(name, function, row.types)
+    function = function_of(row, function_named)
+    typed = row.types not in ("", "raw")
+    function = _promoting(name, function, row.types) if typed else _quietly(function)
     return Kernel(name, function, shrinks=row.shrinks, plain=not row.types, ignored=row.null)
 
 
@@ -57,13 +58,17 @@ def _promoting(name: str, function: Callable[..., Any], types: str) -> Callable[
             results are truth values.
     """
     kinds = (p for p in catalogue()[name].parameters if p.read and p.kind in "ta")
-    operands = {short for p in kinds if p.name != "alpha" for short in short_names(p.name)}
+    named = inspect.signature(function).parameters
+    names = (short for p in kinds if p.name != "alpha" for short in short_names(p.name))
+    operands = [name for name in names if name in named]
 
     def compute(**arguments: Any) -> Any:
-        given = {k: x for k, x in arguments.items() if k in operands and x is not None}
-        dtype = promoted(*given.values())
+        given = [each for each in operands if arguments.get(each) is not None]
+        dtype = promoted(*[arguments[each] for each in given])
         dtype = floating(dtype) if types == "real" else dtype
-        found = function(**arguments | {k: wide(x, dtype) for k, x in given.items()})
+        for each in given:
+            arguments[each] = wide(arguments[each], dtype)
+        found = function(**arguments)
         if types == "truth":
             dtype = np.dtype(np.bool_)
         elif dtype.kind == "c" and found.dtype.kind == "f":

@@ -60,7 +60,7 @@ def _promoting(name: str, function: Callable[..., Any], types: str) -> Callable[
     kinds = (p for p in catalogue()[name].parameters if p.read and p.kind in "ta")
     named = inspect.signature(function).parameters
     names = (short for p in kinds if p.name != "alpha" for short in short_names(p.name))
-    operands = [name for name in names if name in named]
+    operands = [name for name in dict.fromkeys(names) if name in named]
 
     def compute(**arguments: Any) -> Any:
         given = [each for each in operands if arguments.get(each) is not None]

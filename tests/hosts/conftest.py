@@ -43,7 +43,7 @@ class Llama:
             All that it prints, and its exit status in the last line.
         """
         command = (str(self.folder / program), *arguments)
-        done = in_home(self.home, *command, seconds=900, **variables)
+        done = in_home(self.home, *command, seconds=3600, **variables)
         return f"{done.stdout}{done.stderr}\nexit status {done.returncode}\n"
 
 

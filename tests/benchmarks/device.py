@@ -37,6 +37,20 @@ def compare(turns: int) -> Iterator[Comparison]:
         yield from _larger(device, stream, turns)
 
 
+def _repeat(
+    times: int, *calls: Callable[[], object], then: Callable[[], object] = lambda: None
+) -> Callable[[], object]:
+    """Return a function that makes calls many times, and another one at the end."""
+
+    def run() -> None:
+        for _ in range(times):
+            for call in calls:
+                call()
+        then()
+
+    return run
+
+
 def _small(device: pyaclnn.Device, stream: pyaclnn.Stream, turns: int) -> Iterator[Comparison]:
     host = np.random.default_rng(1).standard_normal(SMALL, np.float32)
     gamma = np.ones(SMALL[1], np.float32)
@@ -47,41 +61,21 @@ def _small(device: pyaclnn.Device, stream: pyaclnn.Stream, turns: int) -> Iterat
     add: Any = pyaclnn.op("aclnnAdd")
     definition = reference.definition("rms_norm")
 
-    def queue(launch: Callable[[], object]) -> Callable[[], object]:
-        def run() -> None:
-            for _ in range(_QUEUED):
-                launch()
-            stream.synchronize()
-
-        return run
-
-    def again(call: Callable[[], object]) -> Callable[[], object]:
-        def run() -> None:
-            for _ in range(_AGAIN):
-                call()
-
-        return run
-
     def norm() -> object:
         return pyaclnn.rms_norm(x, scale, stream=stream, out=tuple(out))
 
-    def once(launch: Callable[[], object]) -> Callable[[], object]:
-        def run() -> None:
-            launch()
-            stream.synchronize()
-
-        return run
-
     queued: Ways = {
-        "rms_norm, 1000 queued": queue(norm),
-        "aclnnAdd, 1000 queued": queue(lambda: add(x, x, 1.0, total, stream=stream)),
+        "rms_norm, 1000 queued": _repeat(_QUEUED, norm, then=stream.synchronize),
+        "aclnnAdd, 1000 queued": _repeat(
+            _QUEUED, lambda: add(x, x, 1.0, total, stream=stream), then=stream.synchronize
+        ),
     }
     one_by_one: Ways = {
-        "rms_norm, waited for": again(once(norm)),
-        "plan, waited for": again(once(plan.run)),
-        "rms_norm of NumPy arrays": again(lambda: pyaclnn.rms_norm(host, gamma)),
-        "definition": again(lambda: definition(host, gamma)),
-        "np.add": again(lambda: np.add(host, host)),
+        "rms_norm, waited for": _repeat(_AGAIN, norm, stream.synchronize),
+        "plan, waited for": _repeat(_AGAIN, plan.run, stream.synchronize),
+        "rms_norm of NumPy arrays": _repeat(_AGAIN, lambda: pyaclnn.rms_norm(host, gamma)),
+        "definition": _repeat(_AGAIN, lambda: definition(host, gamma)),
+        "np.add": _repeat(_AGAIN, lambda: np.add(host, host)),
     }
     timings = take_turns({**queued, **one_by_one}, turns)
     for ways, calls in ((queued, _QUEUED), (one_by_one, _AGAIN)):

@@ -44,9 +44,11 @@ ROOMS = (
     _python(
         "base",
         15,
-        "unit/test_elf.py unit/test_errors.py unit/test_limits.py unit/test_trust.py"
+        "unit/test_files.py unit/test_elf.py unit/test_errors.py unit/test_limits.py"
+        " unit/test_trust.py"
         " unit/test_folders.py unit/test_package.py product/test_spelling.py"
-        " product/test_home.py product/test_shell.py product/test_command.py",
+        " product/test_home.py product/test_shell.py product/test_command.py"
+        " concurrency/test_fork_during_import.py",
     ),
     _python(
         "facts",

@@ -127,6 +127,13 @@ TABLE = Table(
         runs("one scale, with the sum", ONE, (*A2_A3, P950)),
         runs("one scale, with the norm", NORM, (*A2_A3, P950)),
         refused(NULL, "one scale, with both", {**NORM, "xOut": t(2, 3, 4, 8, dtype=F16)}, A2_A3),
+        refused(
+            NULL,
+            "a scale of each channel, with the norm",
+            {**NORM, "scales1": t(8), "zeroPoints1Optional": t(8, dtype=I32)},
+            A2_A3,
+        ),
+        refused(NULL, "no offset, with the norm", {**NORM, "zeroPoints1Optional": None}, A2_A3),
         runs("both on the 950", {"rmsNormOut": t(2, 3, 4, 8, dtype=F16)}, (P950,)),
         runs(
             "gamma of two dimensions",

@@ -162,6 +162,12 @@ TABLE = Table(
             },
             (P950,),
         ),
+        runs(
+            "INT4, an even number of them in a row",
+            {"y": Changed(dtype=INT4)},
+            (P950,),
+            computed=False,
+        ),
         refused(INVALID, "INT4 on the 310P", {"y": Changed(dtype=INT4)}, (P310, P310B)),
         *(
             Case(f"four in {dtype}", four(dtype, I8), chips, gives={"y": [[21, 76, 80, 76]]})

@@ -18,6 +18,11 @@ EQUIVALENT = {
         "self.strings = bytes(image[strings : strings + self.values.get(_DT_STRSZ, 1)])",
     ): "the linker never leaves out the size; one byte without it has no more names than none",
     (
+        "pyaclnn/ascendc/tiling/chips.py",
+        "VECTOR_REGISTER_BYTES = 256",
+        "VECTOR_REGISTER_BYTES = 257",
+    ): "only its whole halves and quarters are used",
+    (
         "pyaclnn/cann/faults.py",
         'if len(words) == 6 and "-" in words[0]:',
         'if len(words) == 6 and "-" in words[1]:',

@@ -14,12 +14,10 @@ __all__ = ["Completed"]
 
 
 class Completed(griffe.Extension):
-    """An extension of griffe, which reads docstrings from the source otherwise."""
+    """An extension of griffe, which reads the stub of the definitions, without docstrings."""
 
     def on_instance(self, *, obj: griffe.Object, **_: Any) -> None:
         """Take the docstring of a definition or of its results from the running package."""
-        if not obj.path.startswith("pyaclnn.reference.") or obj.name not in reference.__all__:
-            return
-        found = getattr(reference, obj.name)
-        if obj.docstring is not None and obj.path == f"{found.__module__}.{obj.name}":
-            obj.docstring.value = inspect.getdoc(found) or ""
+        if obj.path == f"pyaclnn.reference.operators.{obj.name}" and obj.name in reference.__all__:
+            text = inspect.getdoc(getattr(reference, obj.name)) or ""
+            obj.docstring = griffe.Docstring(text, parent=obj)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import pyaclnn
+from pyaclnn import reference
 from pyaclnn.facts.operators import all_operators
 
 if TYPE_CHECKING:
@@ -89,8 +90,9 @@ def _given(kind: type) -> Iterator[type]:
 def home(module: Any, name: str) -> str:
     """Where an object is defined, which is where its text stands."""
     found = getattr(module, name)
-    # A fast version of a definition has no text of its own.
-    where = (getattr(found, "__module__", None) or "").replace(".reference.fast.", ".reference.")
+    where = getattr(found, "__module__", None) or ""
+    if module is reference and where != module.__name__:  # its parameters are in the stub
+        return f"pyaclnn.reference.operators.{name}"
     own = where.startswith("pyaclnn.") and getattr(found, "__qualname__", "") == name
     if own:
         return f"{where}.{name}"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writer of the typed stubs of ``ops`` and ``aclnn``: ``python -m pyaclnn.ops.stub``.
+"""Writer of the typed stubs of ``ops``, ``aclnn``, ``reference``: ``python -m pyaclnn.ops.stub``.
 
 Type checkers read the source tree, also of an editable installation; so the stubs are there.
 """
@@ -14,6 +14,7 @@ from pyaclnn.cann.signatures import PHASE_1, signature
 from pyaclnn.facts.operators import all_operators, module_of
 from pyaclnn.facts.operators.catalogue import catalogue
 from pyaclnn.facts.operators.parameters import REQUIRED, Kind, Option
+from pyaclnn.ops.reference_stub import reference_stub
 from pyaclnn.ops.typed_stub import module_stub
 
 if TYPE_CHECKING:
@@ -26,6 +27,10 @@ __all__ = ["STUBS"]
 _ACLNN_HEAD = """\
 # SPDX-License-Identifier: Apache-2.0
 # Written by "python -m pyaclnn.ops.stub" from pyaclnn/facts/operators/catalogue.txt.
+"""
+_REFERENCE_HEAD = """\
+# SPDX-License-Identifier: Apache-2.0
+# Written by "python -m pyaclnn.ops.stub" from the definitions in pyaclnn.reference.
 """
 _HEAD = """\
 # SPDX-License-Identifier: Apache-2.0
@@ -184,6 +189,9 @@ def _aclnn_stub() -> str:
 STUBS: Final[Mapping[Path, Callable[[], str]]] = {
     Path(__file__).with_name("__init__.pyi"): _ops_stub,
     Path(__file__).parents[1] / "aclnn.pyi": _aclnn_stub,
+    Path(__file__).parents[1] / "reference" / "operators.pyi": (
+        lambda: _REFERENCE_HEAD + reference_stub()
+    ),
 }
 """The paths of the stubs, and what returns the text of each."""
 

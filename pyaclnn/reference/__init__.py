@@ -7,8 +7,9 @@ no status codes. The simulated NPU computes with it, and results of a real NPU a
 A module here is an area of operators, such as ``layer_norm``: a *definition* each, written to be
 read. The operators that are called most are there once more in ``fast``, tile by tile and held
 against the definitions. This package offers an operator by its name, the fast one if there is one;
-`definition` gives the other. Nothing is listed by hand: what a module's ``__all__`` names is here,
-and loaded when it is asked for.
+`definition` gives the other. Nothing is listed by hand: what a module defines is here, and loaded
+when it is asked for. Type checkers see ``operators.pyi``, which ``python -m pyaclnn.ops.stub``
+writes.
 
 Only NumPy and ml_dtypes are imported. One thing is not left to them:
 ``arithmetic.narrow_floats`` converts float16 and bfloat16 in a compiled module of its own.
@@ -33,32 +34,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pyaclnn.base.lazy import no_attribute
 from pyaclnn.reference import fast
+from pyaclnn.reference.arithmetic.definition import definitions_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Mapping
 
-    from pyaclnn.reference.ada_layer_norm import *  # noqa: F403
-    from pyaclnn.reference.add_layer_norm import *  # noqa: F403
-    from pyaclnn.reference.add_rms_norm import *  # noqa: F403
-    from pyaclnn.reference.add_rms_norm_quant import *  # noqa: F403
-    from pyaclnn.reference.batch_norm import *  # noqa: F403
-    from pyaclnn.reference.batch_norm_elemt import *  # noqa: F403
-    from pyaclnn.reference.batch_norm_reduce import *  # noqa: F403
-    from pyaclnn.reference.batch_norm_stats import *  # noqa: F403
-    from pyaclnn.reference.deep_norm import *  # noqa: F403
-    from pyaclnn.reference.group_norm import *  # noqa: F403
-    from pyaclnn.reference.group_norm_swish import *  # noqa: F403
-    from pyaclnn.reference.instance_norm import *  # noqa: F403
     from pyaclnn.reference.kernels.kernel import Kernel
-    from pyaclnn.reference.layer_norm import *  # noqa: F403
-    from pyaclnn.reference.layer_norm_quant import *  # noqa: F403
-    from pyaclnn.reference.norm import *  # noqa: F403
-    from pyaclnn.reference.quantized_batch_norm import *  # noqa: F403
-    from pyaclnn.reference.renorm import *  # noqa: F403
-    from pyaclnn.reference.rms_norm import *  # noqa: F403
-    from pyaclnn.reference.rms_norm_dynamic_mx_quant import *  # noqa: F403
-    from pyaclnn.reference.rms_norm_quant import *  # noqa: F403
-
+    from pyaclnn.reference.operators import *  # noqa: F403  # a stub, of the definitions
 
 __all__: list[str]
 
@@ -76,20 +58,22 @@ def find(name: str) -> tuple[Any, Any] | None:
     """Load a public name: as it is defined, and as it is offered."""
     # Most operators are in the area whose name is the longest part of theirs.
     for area in sorted(AREAS, key=lambda area: (area not in name, -len(area))):
-        module = importlib.import_module(f"{__name__}.{area}")
-        if name not in module.__all__:
-            continue
-        defined = getattr(module, name)
-        return defined, _fast(area, name, defined)
+        found = _definitions(area).get(name)
+        if found is not None:
+            return found, _fast(area, name, found)
     return None
+
+
+def _definitions(area: str) -> Mapping[str, Any]:
+    """Return the definitions of an area and what they return, by their names."""
+    return definitions_of(importlib.import_module(f"{__name__}.{area}"))
 
 
 def _fast(area: str, name: str, defined: Any) -> Any:
     """Return the fast version of a definition, by tiles or in blocks, or the definition itself."""
-    if area in FAST_AREAS:
-        module = importlib.import_module(f"{__name__}.fast.{area}")
-        if name in module.__all__:
-            return getattr(module, name)
+    tiled = _definitions(f"fast.{area}") if area in FAST_AREAS else {}
+    if name in tiled and defined is not tiled[name]:
+        return tiled[name]
     from pyaclnn.reference.fast.blocks import in_blocks  # noqa: PLC0415  # NumPy
     from pyaclnn.reference.fast.cuts import CUTS  # noqa: PLC0415  # NumPy
 
@@ -212,9 +196,8 @@ class Operators(ModuleType):
 
     @property
     def __all__(self) -> list[str]:
-        modules = (importlib.import_module(f"{__name__}.{area}") for area in AREAS)
         own = ["Implementation", "Strength", "definition", "implementation"]
-        return [*own, *(name for module in modules for name in module.__all__)]
+        return [*own, *(name for area in AREAS for name in sorted(_definitions(area)))]
 
     def __dir__(self) -> list[str]:
         return sorted({*super().__dir__(), *self.__all__})

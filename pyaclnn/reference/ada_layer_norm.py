@@ -7,173 +7,105 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from pyaclnn.reference.arithmetic.definition import Given, RowsGiven, defined
 from pyaclnn.reference.arithmetic.moments import moments, standardized_gradient
 from pyaclnn.reference.arithmetic.precision import rounded, total, wide
-from pyaclnn.reference.arithmetic.quantization import INT8, quantized_rows
+from pyaclnn.reference.arithmetic.quantization import quantized_rows
 from pyaclnn.reference.arithmetic.rows import RowLayout
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import ArrayLike, DTypeLike, NDArray
-
-__all__ = [
-    "AdaLayerNormGrads",
-    "AdaLayerNormQuantResult",
-    "AdaLayerNormV2Result",
-    "ada_layer_norm",
-    "ada_layer_norm_backward",
-    "ada_layer_norm_quant",
-    "ada_layer_norm_v2",
-]
+    from numpy.typing import NDArray
 
 FEWEST_AXES = 2
-
-
-class AdaLayerNormV2Result(NamedTuple):
-    """Results of `ada_layer_norm_v2`."""
-
-    out: NDArray[Any]
-    mean: NDArray[Any]
-    rstd: NDArray[Any]
-
-
-class AdaLayerNormQuantResult(NamedTuple):
-    """Results of `ada_layer_norm_quant`."""
-
-    out: NDArray[Any]
-    quant_scale: NDArray[Any]
-
-
-class AdaLayerNormGrads(NamedTuple):
-    """Results of `ada_layer_norm_backward`."""
-
-    grad_input: NDArray[Any]
-    grad_scale: NDArray[Any]
-    grad_shift: NDArray[Any]
-    grad_weight: NDArray[Any]
-    grad_bias: NDArray[Any]
+PARAMETERS = "x, scale, shift, weight=None, bias=None, epsilon=1e-5"
 
 
 class Samples(NamedTuple):
     """A tensor [B..., S, H] as B samples of S rows.
 
     Attributes:
-        layout: The layout of its rows.
+        rows: Its rows.
     """
 
-    layout: RowLayout
+    rows: RowsGiven
 
     @classmethod
-    def of(cls, name: str, tensor: NDArray[Any]) -> Samples:
+    def of(cls, given: Given, name: str) -> Samples:
+        """Split a tensor that is given."""
+        tensor = given.array(name)
         if tensor.ndim < FEWEST_AXES:
             raise ValueError(f"{name} has the shape {tensor.shape}; it must have two axes or more")
-        return cls(RowLayout.of(name, tensor, "its last axis", tensor.shape[-1:]))
+        layout = RowLayout.of(name, tensor, "its last axis", tensor.shape[-1:])
+        return cls(RowsGiven(given, layout, tensor.dtype))
 
     def split(self, rows: NDArray[Any]) -> NDArray[Any]:
         """View (M, H) as (B, S, H)."""
-        batch = self.layout.rows // max(self.layout.leading[-1], 1)
-        return rows.reshape(batch, self.layout.leading[-1], self.layout.columns)
+        layout = self.rows.layout
+        batch = layout.rows // max(layout.leading[-1], 1)
+        return rows.reshape(batch, layout.leading[-1], layout.columns)
 
-    def per_sample(self, name: str, tensor: ArrayLike) -> NDArray[Any]:
+    def of_each(self, name: str) -> NDArray[Any]:
         """Bring a tensor [B..., H] or [B..., 1, H] to (B, 1, H), in the arithmetic's data type."""
-        array, lead = np.asarray(tensor), self.layout.leading[:-1]
-        shapes = (*lead, self.layout.columns), (*lead, 1, self.layout.columns)
+        layout, array = self.rows.layout, self.rows.given.array(name)
+        lead = layout.leading[:-1]
+        shapes = (*lead, layout.columns), (*lead, 1, layout.columns)
         if array.shape not in shapes:
             raise ValueError(
                 f"{name} has the shape {array.shape}; it must be {shapes[0]} or {shapes[1]}"
             )
-        return wide(array, self.layout.dtype).reshape(-1, 1, self.layout.columns)
+        return wide(array, layout.dtype).reshape(-1, 1, layout.columns)
+
+    def normalized(self) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+        """Return the result, not rounded yet, (M, H), and the statistics, (M, 1)."""
+        rows = self.rows
+        centred, mean, variance = moments(rows.matrix("x"), 1)
+        rstd = 1 / np.sqrt(variance + rows.given.epsilon)
+        y = self.split(centred * rstd * rows.row("weight") + rows.row("bias", 0))
+        y = y * (1 + self.of_each("scale"))
+        y += self.of_each("shift")
+        return y.reshape(centred.shape), mean, rstd
 
 
-def normalized(
-    tensor: NDArray[Any],
-    scale: ArrayLike,
-    shift: ArrayLike,
-    weight: ArrayLike | None,
-    bias: ArrayLike | None,
-    epsilon: float,
-) -> tuple[RowLayout, NDArray[Any], NDArray[Any], NDArray[Any]]:
-    """Normalize, not rounded yet: the layout, (M, H), and the statistics, (M, 1)."""
-    samples = Samples.of("x", tensor)
-    layout = samples.layout
-    centred, mean, variance = moments(layout.wide_matrix("x", tensor), 1)
-    rstd = 1 / np.sqrt(variance + epsilon)
-    y = centred * rstd * layout.wide_row("weight", weight) + layout.wide_row("bias", bias, absent=0)
-    y = samples.split(y) * (1 + samples.per_sample("scale", scale))
-    y += samples.per_sample("shift", shift)
-    return layout, y.reshape(layout.rows, layout.columns), mean, rstd
-
-
-@np.errstate(all="ignore")
-def ada_layer_norm_v2(
-    x: ArrayLike,
-    scale: ArrayLike,
-    shift: ArrayLike,
-    weight: ArrayLike | None = None,
-    bias: ArrayLike | None = None,
-    epsilon: float = 1e-5,
-) -> AdaLayerNormV2Result:
+@defined(PARAMETERS, "AdaLayerNormV2Result: out mean rstd")
+def ada_layer_norm_v2(given: Given) -> Any:
     """Normalize rows as `layer_norm` does, then scale and shift the rows of each sample alike.
 
     With the mean and the biased variance of each row, which is the last axis:
     `rstd = 1 / sqrt(variance + epsilon)`,
     `out = ((x - mean) * rstd * weight + bias) * (1 + scale) + shift`.
     """
-    tensor = np.asarray(x)
-    layout, y, mean, rstd = normalized(tensor, scale, shift, weight, bias, epsilon)
-    return AdaLayerNormV2Result(
-        layout.tensor(y, tensor.dtype),
-        *(layout.statistic(rounded(part, tensor.dtype)) for part in (mean, rstd)),
-    )
+    samples = Samples.of(given, "x")
+    rows, (y, *statistics) = samples.rows, samples.normalized()
+    return rows.tensor(y), *rows.statistics(*(rounded(part, rows.dtype) for part in statistics))
 
 
-def ada_layer_norm(
-    x: ArrayLike,
-    scale: ArrayLike,
-    shift: ArrayLike,
-    weight: ArrayLike | None = None,
-    bias: ArrayLike | None = None,
-    epsilon: float = 1e-5,
-) -> NDArray[Any]:
+@defined(PARAMETERS)
+def ada_layer_norm(given: Given) -> Any:
     """Do what `ada_layer_norm_v2` does, without the statistics."""
-    return ada_layer_norm_v2(x, scale, shift, weight, bias, epsilon).out
+    return given.passed_to(ada_layer_norm_v2).out
 
 
-@np.errstate(all="ignore")
-def ada_layer_norm_quant(
-    x: ArrayLike,
-    scale: ArrayLike,
-    shift: ArrayLike,
-    weight: ArrayLike | None = None,
-    bias: ArrayLike | None = None,
-    smooth_scales: ArrayLike | None = None,
-    epsilon: float = 1e-5,
-    *,
-    dtype: DTypeLike = INT8,
-) -> AdaLayerNormQuantResult:
+@defined(
+    "x, scale, shift, weight=None, bias=None, smooth_scales=None, epsilon=1e-5, *, dtype='int8'",
+    "AdaLayerNormQuantResult: out quant_scale",
+)
+def ada_layer_norm_quant(given: Given) -> Any:
     """Do what `ada_layer_norm_v2` does, then quantize each row by its largest number.
 
     With v, its `out` times `smooth_scales`: `factor = 127 / max(|v|)` of a row,
     `out = round(v * factor)`, ties to even, `quant_scale = 1 / factor`.
     """
-    layout, y, _, _ = normalized(np.asarray(x), scale, shift, weight, bias, epsilon)
-    out, step = quantized_rows(y * layout.wide_row("smooth_scales", smooth_scales), dtype)
-    return AdaLayerNormQuantResult(out.reshape(layout.shape), step.reshape(layout.leading))
+    samples = Samples.of(given, "x")
+    y, layout = samples.normalized()[0], samples.rows.layout
+    out, step = quantized_rows(y * samples.rows.row("smooth_scales"), given.dtype)
+    return out.reshape(layout.shape), step.reshape(layout.leading)
 
 
-@np.errstate(all="ignore")
-def ada_layer_norm_backward(
-    grad_out: ArrayLike,
-    input: ArrayLike,
-    normalized_shape: Sequence[int],
-    rstd: ArrayLike,
-    mean: ArrayLike,
-    scale: ArrayLike,
-    shift: ArrayLike,
-    weight: ArrayLike | None = None,
-    bias: ArrayLike | None = None,
-) -> AdaLayerNormGrads:
+@defined(
+    "grad_out, input, normalized_shape, rstd, mean, scale, shift, weight=None, bias=None",
+    "AdaLayerNormGrads: grad_input grad_scale grad_shift grad_weight grad_bias",
+)
+def ada_layer_norm_backward(given: Given) -> Any:
     """Propagate a gradient back through `ada_layer_norm_v2`.
 
     With `xhat = (input - mean) * rstd`, `d = grad_out * (1 + scale)` and `g = d * weight`, means
@@ -182,28 +114,24 @@ def ada_layer_norm_backward(
     over all rows `grad_weight = sum(d * xhat)`, `grad_bias = sum(d)`. Mean and rstd are used as
     they are.
     """
-    tensor = np.asarray(input)
-    samples = Samples.of("input", tensor)
-    layout = samples.layout
-    if tuple(normalized_shape) != layout.normalized:
+    samples = Samples.of(given, "input")
+    rows, axes = samples.rows, tuple(given.normalized_shape)
+    if axes != rows.layout.normalized:
         raise ValueError(
-            f"normalized_shape is {tuple(normalized_shape)}; it must be {layout.normalized}, "
+            f"normalized_shape is {axes}; it must be {rows.layout.normalized}, "
             "the last axis of input"
         )
-    grad, row_rstd = layout.wide_matrix("grad_out", grad_out), layout.wide_columns("rstd", rstd)
-    xhat = layout.wide_matrix("input", tensor) - layout.wide_columns("mean", mean)
-    xhat *= row_rstd
-    gain, offset = layout.wide_row("weight", weight), layout.wide_row("bias", bias, absent=0)
-    samples.per_sample("shift", shift)
-    d = (samples.split(grad) * (1 + samples.per_sample("scale", scale))).reshape(grad.shape)
-    given = next((part for part in (weight, bias) if part is not None), None)
-    parameter = layout.dtype if given is None else np.asarray(given).dtype
-    of_scale, of_shift = (
-        total(samples.split(part), 1) for part in (grad * (xhat * gain + offset), grad)
-    )
-    return AdaLayerNormGrads(
-        layout.tensor(standardized_gradient(d * gain, xhat, row_rstd), tensor.dtype),
-        rounded(of_scale, np.asarray(scale).dtype).reshape(np.shape(scale)),
-        rounded(of_shift, np.asarray(shift).dtype).reshape(np.shape(shift)),
-        *(rounded(layout.parameter(part), parameter) for part in (d * xhat, d)),
+    grad, rstd = rows.matrix("grad_out"), rows.columns("rstd")
+    xhat = (rows.matrix("input") - rows.columns("mean")) * rstd
+    gain, offset = rows.row("weight"), rows.row("bias", 0)
+    samples.of_each("shift")  # its shape must fit
+    d = (samples.split(grad) * (1 + samples.of_each("scale"))).reshape(grad.shape)
+    parts = zip(("scale", "shift"), (grad * (xhat * gain + offset), grad), strict=True)
+    sums = ((given.array(name), total(samples.split(part), 1)) for name, part in parts)
+    tensors = [getattr(given, name) for name in ("weight", "bias")]
+    dtype = next((np.asarray(one).dtype for one in tensors if one is not None), rows.layout.dtype)
+    return (
+        rows.tensor(standardized_gradient(d * gain, xhat, rstd)),
+        *(rounded(sum_, own.dtype).reshape(own.shape) for own, sum_ in sums),
+        *(rounded(part, dtype) for part in rows.parameters(d * xhat, d)),
     )

@@ -3,60 +3,29 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pyaclnn.reference.arithmetic.channels import ChannelLayout, WholeChannels
+from pyaclnn.reference.arithmetic.channels import WholeChannels
+from pyaclnn.reference.arithmetic.definition import ChannelsGiven, Given, chosen, defined
 from pyaclnn.reference.arithmetic.precision import rounded, total
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import NDArray
 
     from pyaclnn.reference.arithmetic.channels import Channels
-
-__all__ = [
-    "BatchNormGrads",
-    "BatchNormResult",
-    "batch_norm",
-    "batch_norm_backward",
-    "fast_batch_norm_backward",
-]
 
 RECIPROCAL_DEVIATION = (None, "950")
 """Families whose save_invstd is the inverse deviation; elsewhere it is the variance."""
 
 
-class BatchNormResult(NamedTuple):
-    """Results of `batch_norm`."""
-
-    output: NDArray[Any]
-    save_mean: NDArray[Any] | None
-    save_invstd: NDArray[Any] | None
-    running_mean: NDArray[Any] | None
-    running_var: NDArray[Any] | None
-
-
-class BatchNormGrads(NamedTuple):
-    """Results of `batch_norm_backward`; None for each that is not computed."""
-
-    grad_input: NDArray[Any] | None
-    grad_weight: NDArray[Any] | None
-    grad_bias: NDArray[Any] | None
-
-
-def batch_norm(
-    input: ArrayLike,
-    running_mean: ArrayLike | None,
-    running_var: ArrayLike | None,
-    weight: ArrayLike | None = None,
-    bias: ArrayLike | None = None,
-    training: bool = False,
-    momentum: float = 0.1,
-    eps: float = 1e-5,
-    *,
-    family: str | None = None,
-) -> BatchNormResult:
+@defined(
+    "input, running_mean, running_var, weight=None, bias=None, training=False, momentum=0.1, "
+    "eps=1e-5, *, family=None",
+    "BatchNormResult: output save_mean save_invstd running_mean running_var",
+)
+def batch_norm(given: Given) -> Any:
     """Normalize channels over all samples, then scale and shift them.
 
     With the mean and the biased variance of this batch if training, else those that run along:
@@ -69,70 +38,42 @@ def batch_norm(
 
     Source: CANN: ops-nn norm/batch_norm_v3.
     """
-    tensor = np.asarray(input)
-    channels = WholeChannels(ChannelLayout.of("input", tensor), tensor)
-    statistics = running_mean, running_var, weight, bias
-    return of_channels(channels, *statistics, training, momentum, eps, family=family)
+    return of_channels(given, WholeChannels.of("input", given.array("input")))
 
 
-@np.errstate(all="ignore")
-def of_channels(
-    channels: Channels,
-    running_mean: ArrayLike | None,
-    running_var: ArrayLike | None,
-    weight: ArrayLike | None,
-    bias: ArrayLike | None,
-    training: bool,
-    momentum: float,
-    eps: float,
-    *,
-    family: str | None,
-) -> BatchNormResult:
+def of_channels(given: Given, channels: Channels) -> tuple[NDArray[Any] | None, ...]:
     """Do what `batch_norm` does, with channels that compute their moments and results."""
-    layout = channels.layout
-    scale = layout.per_channel("weight", weight, 1)
-    shift = layout.per_channel("bias", bias, 0)
-    mean = old_mean = layout.per_channel("running_mean", running_mean, 0)
-    variance = old_variance = layout.per_channel("running_var", running_var, 1)
+    layout, momentum = channels.layout, given.momentum
+    each = ChannelsGiven(given, layout, channels.tensor.dtype).each
+    scale, shift = each("weight", 1), each("bias", 0)
+    mean, variance = old = each("running_mean", 0), each("running_var", 1)
     count = layout.samples * layout.positions
-    if training:
+    if given.training:
         mean, variance = channels.moments()
-    invstd = 1 / np.sqrt(variance + eps)
+    invstd = 1 / np.sqrt(variance + given.eps)
     output = channels.normalized(mean, invstd * scale, shift)
 
-    def moved(
-        given: ArrayLike | None, old: NDArray[Any], batch: NDArray[Any]
-    ) -> NDArray[Any] | None:
-        if given is None:
+    def moved(name: str, old: NDArray[Any], batch: NDArray[Any]) -> NDArray[Any] | None:
+        if getattr(given, name) is None:
             return None
-        new = (1 - momentum) * old + momentum * batch if training and count else old
-        return np.array(rounded(new[:, 0], np.asarray(given).dtype))
+        moves = given.training and count
+        new = (1 - momentum) * old + momentum * batch if moves else old
+        return np.array(rounded(new[:, 0], given.array(name).dtype))
 
-    saved = invstd if family in RECIPROCAL_DEVIATION or not count else variance
-    return BatchNormResult(
-        output,
-        mean[:, 0] if training else None,
-        saved[:, 0] if training else None,
-        moved(running_mean, old_mean, mean),
-        moved(running_var, old_variance, variance * (count / max(count - 1, 1))),
-    )
+    unbiased = variance * (count / max(count - 1, 1))
+    moved_both = moved("running_mean", old[0], mean), moved("running_var", old[1], unbiased)
+    if not given.training:
+        return output, None, None, *moved_both
+    saved = invstd if given.family in RECIPROCAL_DEVIATION or not count else variance
+    return output, mean[:, 0], saved[:, 0], *moved_both
 
 
-@np.errstate(all="ignore")
-def batch_norm_backward(
-    grad_out: ArrayLike,
-    input: ArrayLike,
-    weight: ArrayLike | None,
-    running_mean: ArrayLike | None,
-    running_var: ArrayLike | None,
-    save_mean: ArrayLike | None,
-    save_invstd: ArrayLike | None,
-    training: bool = True,
-    eps: float = 1e-5,
-    *,
-    output_mask: tuple[bool, bool, bool] = (True, True, True),
-    family: str | None = None,
-) -> BatchNormGrads:
+@defined(
+    "grad_out, input, weight, running_mean, running_var, save_mean, save_invstd, training=True, "
+    "eps=1e-5, *, output_mask=(True, True, True), family=None",
+    "BatchNormGrads: grad_input grad_weight grad_bias",
+)
+def batch_norm_backward(given: Given) -> Any:
     """Propagate a gradient back through `batch_norm`.
 
     With `xhat = (input - mean) * invstd` and sums over all samples and positions, n of them:
@@ -144,31 +85,20 @@ def batch_norm_backward(
     All families but ``"950"`` take `save_invstd` for a variance, which they return there, and add
     eps to it.
     """
-    tensor, grads = np.asarray(input), np.asarray(grad_out)
-    layout = ChannelLayout.of("input", tensor)
-    grad, x = layout.wide("grad_out", grads), layout.wide("input", tensor)
-    scale = layout.per_channel("weight", weight, 1)
-    if training:
-        mean = layout.per_channel("save_mean", save_mean, 0)
-        invstd = layout.per_channel("save_invstd", save_invstd, 1)
-        if family not in RECIPROCAL_DEVIATION:
-            invstd = 1 / np.sqrt(invstd + eps)
-    else:
-        mean = layout.per_channel("running_mean", running_mean, 0)
-        invstd = 1 / np.sqrt(layout.per_channel("running_var", running_var, 1) + eps)
+    channels, training = given.channels("input"), given.training
+    grad, x, scale = channels.wide("grad_out"), channels.wide("input"), channels.each("weight", 1)
+    mean = channels.each("save_mean" if training else "running_mean", 0)
+    invstd = channels.each("save_invstd" if training else "running_var", 1)
+    if not training or given.family not in RECIPROCAL_DEVIATION:
+        invstd = 1 / np.sqrt(invstd + given.eps)
     xhat = (x - mean) * invstd
     grad_weight, grad_bias = (total(part, (0, 2))[0] for part in (grad * xhat, grad))
     grad_input = grad
     if training:
-        count = layout.samples * layout.positions
+        count = channels.layout.samples * channels.layout.positions
         grad_input = grad - grad_bias / count - xhat * (grad_weight / count)
-    grad_input = rounded(grad_input * (invstd * scale), grads.dtype).reshape(layout.shape)
-    want_input, want_weight, want_bias = output_mask
-    return BatchNormGrads(
-        grad_input if want_input else None,
-        grad_weight[:, 0] if want_weight else None,
-        grad_bias[:, 0] if want_bias else None,
-    )
+    grad_input = channels.tensor(grad_input * (invstd * scale), given.array("grad_out").dtype)
+    return chosen(given.output_mask, grad_input, grad_weight[:, 0], grad_bias[:, 0])
 
 
 fast_batch_norm_backward = batch_norm_backward  # of another operator with the same results

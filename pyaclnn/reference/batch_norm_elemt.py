@@ -7,30 +7,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pyaclnn.reference.arithmetic.channels import ChannelLayout, WholeChannels
-from pyaclnn.reference.arithmetic.precision import rounded, wide
+from pyaclnn.reference.arithmetic.channels import WholeChannels
+from pyaclnn.reference.arithmetic.definition import ChannelsGiven, Given, defined
+from pyaclnn.reference.arithmetic.precision import wide
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, DTypeLike, NDArray
+    from numpy.typing import NDArray
 
     from pyaclnn.reference.arithmetic.channels import Channels
 
-__all__ = [
-    "batch_norm_elemt",
-    "batch_norm_elemt_backward",
-]
 
-
-def batch_norm_elemt(
-    input: ArrayLike,
-    weight: ArrayLike | None,
-    bias: ArrayLike | None,
-    mean: ArrayLike,
-    invstd: ArrayLike,
-    eps: float = 1e-5,
-    *,
-    family: str | None = None,
-) -> NDArray[Any]:
+@defined("input, weight, bias, mean, invstd, eps=1e-5, *, family=None")
+def batch_norm_elemt(given: Given) -> Any:
     """Normalize channels with given statistics, then scale and shift them.
 
     `output = (input - mean) * invstd * weight + bias`.
@@ -38,62 +26,37 @@ def batch_norm_elemt(
     All families use the variance, `1 / (invstd * invstd) - eps` in the data type of invstd, so
     that `invstd` is what is left of it after `1 / sqrt(variance + eps)`.
     """
-    tensor = np.asarray(input)
-    channels = WholeChannels(ChannelLayout.of("input", tensor), tensor)
-    return of_channels(channels, weight, bias, mean, invstd, eps, family=family)
+    return of_channels(given, WholeChannels.of("input", given.array("input")))
 
 
-@np.errstate(all="ignore")
-def of_channels(
-    channels: Channels,
-    weight: ArrayLike | None,
-    bias: ArrayLike | None,
-    mean: ArrayLike,
-    invstd: ArrayLike,
-    eps: float,
-    *,
-    family: str | None,
-) -> NDArray[Any]:
+def of_channels(given: Given, channels: Channels) -> NDArray[Any]:
     """Do what `batch_norm_elemt` does, with channels that compute their results."""
-    layout = channels.layout
-    deviation = layout.per_channel("invstd", invstd, 1)
-    if family is not None:
-        dtype = np.asarray(invstd).dtype
-        one, small = dtype.type(1), np.asarray(eps, dtype)
-        given = deviation.astype(dtype)
-        variance = wide(one / (given * given) - small, layout.dtype)
-        deviation = 1 / np.sqrt(variance + eps)
-    factor = deviation * layout.per_channel("weight", weight, 1)
-    shift = layout.per_channel("bias", bias, 0)
-    return channels.normalized(layout.per_channel("mean", mean, 0), factor, shift)
+    each = ChannelsGiven(given, channels.layout, channels.tensor.dtype).each
+    deviation = each("invstd", 1)
+    if given.family is not None:
+        dtype = given.array("invstd").dtype
+        one, small = dtype.type(1), np.asarray(given.eps, dtype)
+        rounded = deviation.astype(dtype)
+        variance = wide(one / (rounded * rounded) - small, channels.layout.dtype)
+        deviation = 1 / np.sqrt(variance + given.eps)
+    factor, shift = deviation * each("weight", 1), each("bias", 0)
+    return channels.normalized(each("mean", 0), factor, shift)
 
 
-@np.errstate(all="ignore")
-def batch_norm_elemt_backward(
-    grad_out: ArrayLike,
-    input: ArrayLike,
-    mean: ArrayLike,
-    invstd: ArrayLike,
-    weight: ArrayLike | None,
-    sum_dy: ArrayLike,
-    sum_dy_xmu: ArrayLike,
-    counter: ArrayLike,
-    *,
-    dtype: DTypeLike | None = None,
-) -> NDArray[Any]:
+@defined("grad_out, input, mean, invstd, weight, sum_dy, sum_dy_xmu, counter, *, dtype=None")
+def batch_norm_elemt_backward(given: Given) -> Any:
     """Propagate a gradient back to one device's part of the input of a batch normalization.
 
     With the sums of the whole batch and its number n of elements a channel, `sum(counter)`:
     `grad_input = (grad_out - sum_dy / n - (input - mean) * invstd ** 2 * sum_dy_xmu / n) * invstd *
     weight`.
     """
-    tensor = np.asarray(input)
-    layout = ChannelLayout.of("input", tensor)
-    count = np.add.reduce(wide(counter, layout.dtype), axis=None, dtype=layout.dtype)
-    deviation = layout.per_channel("invstd", invstd, 1)
-    grad = layout.wide("grad_out", grad_out) - layout.per_channel("sum_dy", sum_dy, 0) / count
-    slope = deviation * deviation * (layout.per_channel("sum_dy_xmu", sum_dy_xmu, 0) / count)
-    centred = layout.wide("input", tensor) - layout.per_channel("mean", mean, 0)
-    grad_input = (grad - centred * slope) * (deviation * layout.per_channel("weight", weight, 1))
-    target = tensor.dtype if dtype is None else np.dtype(dtype)
-    return rounded(grad_input, target).reshape(layout.shape)
+    channels = given.channels("input")
+    kind = channels.layout.dtype
+    count = np.add.reduce(wide(given.counter, kind), axis=None, dtype=kind)
+    deviation = channels.each("invstd", 1)
+    grad = channels.wide("grad_out") - channels.each("sum_dy", 0) / count
+    slope = deviation * deviation * (channels.each("sum_dy_xmu", 0) / count)
+    centred = channels.wide("input") - channels.each("mean", 0)
+    grad_input = (grad - centred * slope) * (deviation * channels.each("weight", 1))
+    return channels.tensor(grad_input, given.dtype)

@@ -8,76 +8,43 @@ A forward step on each device: `batch_norm_stats`, an exchange of the results,
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pyaclnn.reference.arithmetic.channels import ChannelLayout
+from pyaclnn.reference.arithmetic.definition import Given, defined
 from pyaclnn.reference.arithmetic.moments import moments
 from pyaclnn.reference.arithmetic.precision import arithmetic_dtype, rounded, total, wide
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
-
-__all__ = [
-    "BatchNormGatherStatsResult",
-    "BatchNormStatsResult",
-    "SyncBatchNormGatherStatsResult",
-    "batch_norm_gather_stats_with_counts",
-    "batch_norm_stats",
-    "sync_batch_norm_gather_stats",
-]
+    from numpy.typing import NDArray
 
 
-class BatchNormStatsResult(NamedTuple):
-    """Results of `batch_norm_stats`."""
-
-    mean: NDArray[Any]
-    invstd: NDArray[Any]
-
-
-class BatchNormGatherStatsResult(NamedTuple):
-    """Results of `batch_norm_gather_stats_with_counts`."""
-
-    mean_all: NDArray[Any]
-    invstd_all: NDArray[Any]
-    running_mean: NDArray[Any] | None
-    running_var: NDArray[Any] | None
+def check_shapes(given: Given, shapes: dict[str, tuple[int, ...]]) -> None:
+    """Check the shapes of those arguments that are there."""
+    for name, shape in shapes.items():
+        array = getattr(given, name)
+        if array is not None and np.shape(array) != shape:
+            raise ValueError(f"{name} has the shape {np.shape(array)}; it must be {shape}")
 
 
-class SyncBatchNormGatherStatsResult(NamedTuple):
-    """Results of `sync_batch_norm_gather_stats`."""
-
-    batch_mean: NDArray[Any]
-    batch_invstd: NDArray[Any]
-    mean: NDArray[Any]
-    variance: NDArray[Any]
-
-
-@np.errstate(all="ignore")
-def batch_norm_stats(input: ArrayLike, eps: float = 1e-5) -> BatchNormStatsResult:
+@defined("input, eps=1e-5", "BatchNormStatsResult: mean invstd")
+def batch_norm_stats(given: Given) -> Any:
     """Find the mean and the reciprocal standard deviation of each channel.
 
     Over all samples and positions, with the biased variance: `invstd = 1 / sqrt(variance + eps)`.
 
     Without elements the mean is 0 and invstd is NaN, as CANN fills them.
     """
-    layout = ChannelLayout.of("input", np.asarray(input))
-    _, mean, variance = moments(layout.wide("input", input), (0, 2))
-    return BatchNormStatsResult(mean.ravel(), (1 / np.sqrt(variance + eps)).ravel())
+    _, mean, variance = moments(given.channels("input").wide("input"), (0, 2))
+    return mean.ravel(), (1 / np.sqrt(variance + given.eps)).ravel()
 
 
-@np.errstate(all="ignore")
-def batch_norm_gather_stats_with_counts(
-    input: ArrayLike,
-    mean: ArrayLike,
-    invstd: ArrayLike,
-    running_mean: ArrayLike | None,
-    running_var: ArrayLike | None,
-    momentum: float,
-    eps: float,
-    counts: ArrayLike,
-) -> BatchNormGatherStatsResult:
+@defined(
+    "input, mean, invstd, running_mean, running_var, momentum, eps, counts",
+    "BatchNormGatherStatsResult: mean_all invstd_all running_mean running_var",
+)
+def batch_norm_gather_stats_with_counts(given: Given) -> Any:
     """Combine the statistics of devices into those of the whole batch, and move those that run.
 
     With `variance = 1 / invstd ** 2 - eps` and sums over devices, n elements in all:
@@ -89,51 +56,37 @@ def batch_norm_gather_stats_with_counts(
 
     Without devices the mean is 0, invstd is NaN, and nothing moves, as in CANN.
     """
-    channels = ChannelLayout.of("input", np.asarray(input)).channels
-    given = np.asarray(mean)
-    dtype = arithmetic_dtype("mean", given)
-    devices = np.size(counts)
-    for name, array, shape in (
-        ("mean", given, (devices, channels)),
-        ("invstd", invstd, (devices, channels)),
-        ("counts", counts, (devices,)),
-        ("running_mean", running_mean, (channels,)),
-        ("running_var", running_var, (channels,)),
-    ):
-        if array is not None and np.shape(array) != shape:
-            raise ValueError(f"{name} has the shape {np.shape(array)}; it must be {shape}")
-    means, deviations = wide(given, dtype), wide(invstd, dtype)
-    weights = wide(counts, dtype)[:, None]
+    each, devices = (given.channels("input").layout.channels,), np.size(given.counts)
+    dtype = arithmetic_dtype("mean", given.array("mean"))
+    shapes = {"mean": (devices, *each), "invstd": (devices, *each), "counts": (devices,)}
+    check_shapes(given, {**shapes, "running_mean": each, "running_var": each})
+    means, deviations = wide(given.mean, dtype), wide(given.invstd, dtype)
+    weights = wide(given.counts, dtype)[:, None]
     count = total(weights, 0)[0]
     mean_all = total(weights * means, 0) / (count if devices else 1)
-    variances = 1 / (deviations * deviations) - eps
+    variances = 1 / (deviations * deviations) - given.eps
     squares = total(weights * (variances + (means - mean_all) ** 2), 0)
 
-    def moved(running: ArrayLike | None, batch: NDArray[Any]) -> NDArray[Any] | None:
+    def moved(running: Any, batch: NDArray[Any]) -> NDArray[Any] | None:
         if running is None:
             return None
         old = wide(running, dtype)
-        new = (1 - momentum) * old + momentum * batch[0] if devices else old
+        new = (1 - given.momentum) * old + given.momentum * batch[0] if devices else old
         return rounded(new, np.asarray(running).dtype)
 
-    return BatchNormGatherStatsResult(
+    return (
         mean_all[0],
-        (1 / np.sqrt(squares / count + eps))[0],
-        moved(running_mean, mean_all),
-        moved(running_var, squares / (count - 1)),
+        (1 / np.sqrt(squares / count + given.eps))[0],
+        moved(given.running_mean, mean_all),
+        moved(given.running_var, squares / (count - 1)),
     )
 
 
-@np.errstate(all="ignore")
-def sync_batch_norm_gather_stats(
-    total_sum: ArrayLike,
-    total_square_sum: ArrayLike,
-    sample_count: ArrayLike,
-    mean: ArrayLike,
-    variance: ArrayLike,
-    momentum: float = 0.1,
-    eps: float = 1e-5,
-) -> SyncBatchNormGatherStatsResult:
+@defined(
+    "total_sum, total_square_sum, sample_count, mean, variance, momentum=0.1, eps=1e-5",
+    "SyncBatchNormGatherStatsResult: batch_mean batch_invstd mean variance",
+)
+def sync_batch_norm_gather_stats(given: Given) -> Any:
     """Make statistics of the whole batch out of the sums of devices, and move those that run.
 
     With n elements a channel in all, `sum(sample_count)`: `batch_mean = sum(total_sum) / n`,
@@ -141,26 +94,19 @@ def sync_batch_norm_gather_stats(
     `mean = (1 - momentum) * mean + momentum * batch_mean`,
     `variance = (1 - momentum) * variance + momentum * v * n / (n - 1)`.
     """
-    sums = np.asarray(total_sum)
+    sums, momentum = given.array("total_sum"), given.momentum
     dtype = arithmetic_dtype("total_sum", sums)
-    shape = np.size(sample_count), np.size(mean)
-    for name, array, expected in (
-        ("total_sum", sums, shape),
-        ("total_square_sum", total_square_sum, shape),
-        ("sample_count", sample_count, shape[:1]),
-        ("mean", mean, shape[1:]),
-        ("variance", variance, shape[1:]),
-    ):
-        if np.shape(array) != expected:
-            raise ValueError(f"{name} has the shape {np.shape(array)}; it must be {expected}")
-    count = total(wide(sample_count, dtype), 0)
+    shape = np.size(given.sample_count), np.size(given.mean)
+    shapes = {"total_sum": shape, "total_square_sum": shape, "sample_count": shape[:1]}
+    check_shapes(given, {**shapes, "mean": shape[1:], "variance": shape[1:]})
+    count = total(wide(given.sample_count, dtype), 0)
     batch_mean = total(wide(sums, dtype), 0)[0] / count
-    v = total(wide(total_square_sum, dtype), 0)[0] / count - batch_mean * batch_mean
+    v = total(wide(given.total_square_sum, dtype), 0)[0] / count - batch_mean * batch_mean
     unbiased = v * count / (count - 1)
     results = (
         batch_mean,
-        1 / np.sqrt(v + eps),
-        (1 - momentum) * wide(mean, dtype) + momentum * batch_mean,
-        (1 - momentum) * wide(variance, dtype) + momentum * unbiased,
+        1 / np.sqrt(v + given.eps),
+        (1 - momentum) * wide(given.mean, dtype) + momentum * batch_mean,
+        (1 - momentum) * wide(given.variance, dtype) + momentum * unbiased,
     )
-    return SyncBatchNormGatherStatsResult(*(rounded(part, sums.dtype) for part in results))
+    return [rounded(part, sums.dtype) for part in results]

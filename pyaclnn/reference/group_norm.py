@@ -3,55 +3,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from pyaclnn.reference.arithmetic.channels import ChannelLayout
+from pyaclnn.reference.arithmetic.definition import Given, defined
 from pyaclnn.reference.arithmetic.groups import GroupGradient, GroupNormalization, swish
 from pyaclnn.reference.arithmetic.precision import rounded, wide
 from pyaclnn.reference.arithmetic.quantization import quantized
 
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
-
-__all__ = [
-    "GroupNormGrads",
-    "GroupNormResult",
-    "group_norm",
-    "group_norm_backward",
-    "group_norm_silu",
-    "group_norm_silu_quant",
-    "group_norm_silu_v2",
-]
+RESULTS = "GroupNormResult: out mean rstd"
 
 
-class GroupNormResult(NamedTuple):
-    """Results of `group_norm` and of its variants with an activation."""
-
-    out: NDArray[Any]
-    mean: NDArray[Any]
-    rstd: NDArray[Any]
-
-
-class GroupNormGrads(NamedTuple):
-    """Results of `group_norm_backward`; None for each that is not computed."""
-
-    grad_input: NDArray[Any] | None
-    grad_weight: NDArray[Any] | None
-    grad_bias: NDArray[Any] | None
-
-
-@np.errstate(all="ignore")
-def group_norm(
-    input: ArrayLike,
-    num_groups: int,
-    weight: ArrayLike | None = None,
-    bias: ArrayLike | None = None,
-    eps: float = 1e-5,
-    *,
-    family: str | None = None,
-) -> GroupNormResult:
+@defined("input, num_groups, weight=None, bias=None, eps=1e-5, *, family=None", RESULTS)
+def group_norm(given: Given) -> Any:
     """Normalize groups of channels to mean 0 and variance 1, then scale and shift each channel.
 
     With the mean and the biased variance taken over a group's channels in all positions of a
@@ -61,35 +26,21 @@ def group_norm(
     ``"910"`` rstd is formed of a variance that was rounded to the input's data type, with `eps`
     added in that type.
     """
-    tensor = np.asarray(input)
-    layout = ChannelLayout.of("input", tensor)
-    layout.check_groups("num_groups", num_groups)
-    out, mean, variance, rstd = GroupNormalization.of(
-        layout,
-        num_groups,
-        layout.wide("input", tensor),
-        layout.per_channel("weight", weight, 1),
-        layout.per_channel("bias", bias, 0),
-        eps,
-    )
-    if family == "910":
-        variance = rounded(variance, tensor.dtype) + tensor.dtype.type(eps)
-        rstd = 1 / np.sqrt(wide(variance, layout.dtype))
-    return GroupNormResult(*(rounded(part, tensor.dtype) for part in (out, mean, rstd)))
+    channels = given.channels("input")
+    found = GroupNormalization.of(channels, "input", "num_groups", "weight", "bias", given.eps)
+    rstd, dtype = found.rstd, channels.dtype
+    if given.family == "910":
+        variance = rounded(found.variance, dtype) + dtype.type(given.eps)
+        rstd = 1 / np.sqrt(wide(variance, channels.layout.dtype))
+    return [rounded(part, dtype) for part in (found.out, found.mean, rstd)]
 
 
-@np.errstate(all="ignore")
-def group_norm_backward(
-    grad_out: ArrayLike,
-    input: ArrayLike,
-    mean: ArrayLike,
-    rstd: ArrayLike,
-    weight: ArrayLike | None,
-    num_groups: int,
-    *,
-    output_mask: tuple[bool, bool, bool] = (True, True, True),
-    family: str | None = None,
-) -> GroupNormGrads:
+@defined(
+    "grad_out, input, mean, rstd, weight, num_groups, *, output_mask=(True, True, True), "
+    "family=None",
+    "GroupNormGrads: grad_input grad_weight grad_bias",
+)
+def group_norm_backward(given: Given) -> Any:
     """Propagate a gradient back through `group_norm`.
 
     With `xhat = (input - mean) * rstd` and `g = grad_out * weight`, means over a group and sums
@@ -101,89 +52,52 @@ def group_norm_backward(
     Without elements, the gradients of weight and bias are 0. ``"910b"`` and ``"910_93"`` round
     16-bit results half away from zero, the others to even.
     """
-    tensor, statistic = np.asarray(input), np.asarray(mean)
-    layout = ChannelLayout.of("input", tensor)
-    layout.check_groups("num_groups", num_groups)
-    gradient = GroupGradient.of(layout, num_groups, tensor, statistic, rstd)
-    grad = layout.wide("grad_out", grad_out)
-    scale = layout.per_channel("weight", weight, 1)
-    want_input, want_weight, want_bias = output_mask
-    round_to = gradient.rounding(family)
-    return GroupNormGrads(
-        round_to(gradient.of_input(grad * scale), tensor.dtype) if want_input else None,
-        round_to(gradient.of_scale(grad), statistic.dtype) if want_weight else None,
-        round_to(gradient.of_shift(grad), statistic.dtype) if want_bias else None,
+    channels, dtype = given.channels("input"), given.array("mean").dtype
+    gradient = GroupGradient.of(channels, "input", "num_groups")
+    grad, scale = channels.wide("grad_out"), channels.each("weight", 1)
+    want_input, want_weight, want_bias = given.output_mask
+    round_to = gradient.rounding(given.family)
+    return (
+        round_to(gradient.of_input(grad * scale), channels.dtype) if want_input else None,
+        round_to(gradient.of_scale(grad), dtype) if want_weight else None,
+        round_to(gradient.of_shift(grad), dtype) if want_bias else None,
     )
 
 
-def group_norm_silu(
-    input: ArrayLike,
-    gamma: ArrayLike | None,
-    beta: ArrayLike | None,
-    group: int,
-    eps: float = 1e-5,
-    *,
-    family: str | None = None,
-) -> GroupNormResult:
+@defined("input, gamma, beta, group, eps=1e-5, *, family=None", RESULTS)
+def group_norm_silu(given: Given) -> Any:
     """Normalize groups of channels as `group_norm` does, then apply `y / (1 + exp(-y))`.
 
     `mean` and `rstd` are those of the norm before the activation. On ``"950"`` the statistics come
     in the data type of gamma, or of beta without one.
     """
-    return group_norm_silu_v2(input, gamma, beta, group, eps, family=family)
+    return given.passed_to(group_norm_silu_v2)
 
 
-@np.errstate(all="ignore")
-def group_norm_silu_v2(
-    input: ArrayLike,
-    gamma: ArrayLike | None,
-    beta: ArrayLike | None,
-    group: int,
-    eps: float = 1e-5,
-    activate_silu: bool = True,
-    *,
-    family: str | None = None,
-) -> GroupNormResult:
+@defined("input, gamma, beta, group, eps=1e-5, activate_silu=True, *, family=None", RESULTS)
+def group_norm_silu_v2(given: Given) -> Any:
     """Normalize groups of channels as `group_norm` does, then, if asked to, `y / (1 + exp(-y))`.
 
     `mean` and `rstd` are those of the norm before the activation. Families differ as in
     `group_norm_silu`.
     """
-    tensor = np.asarray(input)
-    layout = ChannelLayout.of("input", tensor)
-    layout.check_groups("group", group)
-    out, mean, _, rstd = GroupNormalization.of(
-        layout,
-        group,
-        layout.wide("input", tensor),
-        layout.per_channel("gamma", gamma, 1),
-        layout.per_channel("beta", beta, 0),
-        eps,
-    )
-    if activate_silu:
-        out = swish(out, 1)
-    given = next((part for part in (gamma, beta) if part is not None), tensor)
-    dtype = np.asarray(given if family == "950" else tensor).dtype
-    return GroupNormResult(rounded(out, tensor.dtype), rounded(mean, dtype), rounded(rstd, dtype))
+    channels = given.channels("input")
+    found = GroupNormalization.of(channels, "input", "group", "gamma", "beta", given.eps)
+    out = swish(found.out, 1) if given.activate_silu else found.out
+    names = [name for name in ("gamma", "beta") if getattr(given, name) is not None]
+    named = names[0] if names and given.family == "950" else "input"
+    dtype = given.array(named).dtype
+    return channels.tensor(out), rounded(found.mean, dtype), rounded(found.rstd, dtype)
 
 
-@np.errstate(all="ignore")
-def group_norm_silu_quant(
-    input: ArrayLike,
-    gamma: ArrayLike | None,
-    beta: ArrayLike | None,
-    quant_scale: ArrayLike,
-    group: int,
-    eps: float = 1e-5,
-) -> GroupNormResult:
+@defined("input, gamma, beta, quant_scale, group, eps=1e-5", RESULTS)
+def group_norm_silu_quant(given: Given) -> Any:
     """Quantize results of `group_norm_silu`: `round(out / quant_scale)`."""
-    tensor = np.asarray(input)
-    layout = ChannelLayout.of("input", tensor)
-    out, mean, rstd = group_norm_silu(wide(tensor, layout.dtype), gamma, beta, group, eps)
-    scale = np.asarray(quant_scale)
-    if scale.shape == (1,):
-        scale = np.repeat(scale, layout.channels)
-    integers = quantized(layout.split(out), layout.per_channel("quant_scale", scale, 1))
-    return GroupNormResult(
-        integers.reshape(layout.shape), *(rounded(part, tensor.dtype) for part in (mean, rstd))
-    )
+    channels = given.channels("input")
+    layout = channels.layout
+    tensor = wide(given.input, layout.dtype)
+    out, mean, rstd = given.passed_to(group_norm_silu, input=tensor)
+    if np.shape(given.quant_scale) == (1,):
+        given.quant_scale = np.repeat(given.quant_scale, layout.channels)
+    integers = quantized(layout.split(out), channels.each("quant_scale", 1))
+    return integers.reshape(layout.shape), *(rounded(p, channels.dtype) for p in (mean, rstd))

@@ -3,90 +3,38 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from pyaclnn.reference.arithmetic.channels import ChannelLayout
+from pyaclnn.reference.arithmetic.definition import Given, defined
 from pyaclnn.reference.arithmetic.groups import GroupGradient, GroupNormalization, swish
 from pyaclnn.reference.arithmetic.precision import rounded
 
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
 
-__all__ = [
-    "GroupNormSwishGrads",
-    "GroupNormSwishResult",
-    "group_norm_swish",
-    "group_norm_swish_grad",
-]
-
-
-class GroupNormSwishResult(NamedTuple):
-    """Results of `group_norm_swish`."""
-
-    y: NDArray[Any]
-    mean: NDArray[Any]
-    rstd: NDArray[Any]
-
-
-class GroupNormSwishGrads(NamedTuple):
-    """Results of `group_norm_swish_grad`; None for each that is not required."""
-
-    dx: NDArray[Any]
-    dgamma: NDArray[Any] | None
-    dbeta: NDArray[Any] | None
-
-
-@np.errstate(all="ignore")
-def group_norm_swish(
-    x: ArrayLike,
-    gamma: ArrayLike,
-    beta: ArrayLike,
-    num_groups: int,
-    eps: float = 1e-5,
-    activate_swish: bool = True,
-    swish_scale: float = 1.0,
-) -> GroupNormSwishResult:
+@defined(
+    "x, gamma, beta, num_groups, eps=1e-5, activate_swish=True, swish_scale=1.0",
+    "GroupNormSwishResult: y mean rstd",
+)
+def group_norm_swish(given: Given) -> Any:
     """Normalize groups of channels as `group_norm` does, then apply swish if asked to.
 
     `swish(y) = y / (1 + exp(-swish_scale * y))`.
 
     `mean` and `rstd` are those of the norm before the activation.
     """
-    tensor, scale = np.asarray(x), np.asarray(gamma)
-    layout = ChannelLayout.of("x", tensor)
-    layout.check_groups("num_groups", num_groups)
-    y, mean, _, rstd = GroupNormalization.of(
-        layout,
-        num_groups,
-        layout.wide("x", tensor),
-        layout.per_channel("gamma", scale, 1),
-        layout.per_channel("beta", beta, 0),
-        eps,
-    )
-    if activate_swish:
-        y = swish(y, swish_scale)
-    return GroupNormSwishResult(
-        rounded(y, tensor.dtype), rounded(mean, scale.dtype), rounded(rstd, scale.dtype)
-    )
+    channels, dtype = given.channels("x"), given.array("gamma").dtype
+    found = GroupNormalization.of(channels, "x", "num_groups", "gamma", "beta", given.eps)
+    y = swish(found.out, given.swish_scale) if given.activate_swish else found.out
+    return channels.tensor(y), rounded(found.mean, dtype), rounded(found.rstd, dtype)
 
 
-@np.errstate(all="ignore")
-def group_norm_swish_grad(
-    dy: ArrayLike,
-    mean: ArrayLike,
-    rstd: ArrayLike,
-    x: ArrayLike,
-    gamma: ArrayLike,
-    beta: ArrayLike,
-    num_groups: int,
-    swish_scale: float = 1.0,
-    dgamma_is_require: bool = True,
-    dbeta_is_require: bool = True,
-    *,
-    family: str | None = None,
-) -> GroupNormSwishGrads:
+@defined(
+    "dy, mean, rstd, x, gamma, beta, num_groups, swish_scale=1.0, dgamma_is_require=True, "
+    "dbeta_is_require=True, *, family=None",
+    "GroupNormSwishGrads: dx dgamma dbeta",
+)
+def group_norm_swish_grad(given: Given) -> Any:
     """Propagate a gradient back through `group_norm_swish`.
 
     With `xhat = (x - mean) * rstd`, `z = xhat * gamma + beta`,
@@ -97,17 +45,15 @@ def group_norm_swish_grad(
 
     ``"910b"`` and ``"910_93"`` round 16-bit results half away from zero, the others to even.
     """
-    tensor, dtype = np.asarray(x), np.asarray(gamma).dtype
-    layout = ChannelLayout.of("x", tensor)
-    layout.check_groups("num_groups", num_groups)
-    gradient = GroupGradient.of(layout, num_groups, tensor, mean, rstd)
-    scale = layout.per_channel("gamma", gamma, 1)
-    z = layout.split(gradient.xhat) * scale + layout.per_channel("beta", beta, 0)
+    channels, dtype = given.channels("x"), given.array("gamma").dtype
+    gradient = GroupGradient.of(channels, "x", "num_groups")
+    scale, swish_scale = channels.each("gamma", 1), given.swish_scale
+    z = channels.layout.split(gradient.xhat) * scale + channels.each("beta", 0)
     sigma = 1 / (1 + np.exp(-swish_scale * z))
-    d = layout.wide("dy", dy) * sigma * (1 + swish_scale * z * (1 - sigma))
-    round_to = gradient.rounding(family)
-    return GroupNormSwishGrads(
-        round_to(gradient.of_input(d * scale), tensor.dtype),
-        round_to(gradient.of_scale(d), dtype) if dgamma_is_require else None,
-        round_to(gradient.of_shift(d), dtype) if dbeta_is_require else None,
+    d = channels.wide("dy") * sigma * (1 + swish_scale * z * (1 - sigma))
+    round_to = gradient.rounding(given.family)
+    return (
+        round_to(gradient.of_input(d * scale), channels.dtype),
+        round_to(gradient.of_scale(d), dtype) if given.dgamma_is_require else None,
+        round_to(gradient.of_shift(d), dtype) if given.dbeta_is_require else None,
     )

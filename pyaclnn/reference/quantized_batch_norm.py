@@ -3,36 +3,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from pyaclnn.reference.arithmetic.channels import ChannelLayout
+from pyaclnn.reference.arithmetic.definition import ChannelsGiven, Given, defined
 from pyaclnn.reference.arithmetic.precision import FLOAT32
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, DTypeLike, NDArray
-
-__all__ = ["quantized_batch_norm"]
 
 INTEGERS = tuple(map(np.dtype, (np.int8, np.uint8, np.int32)))
 
 
-@np.errstate(all="ignore")
-def quantized_batch_norm(
-    input: ArrayLike,
-    mean: ArrayLike,
-    var: ArrayLike,
-    input_scale: float,
-    input_zero_point: int,
-    output_scale: float,
-    output_zero_point: int,
-    weight: ArrayLike | None = None,
-    bias: ArrayLike | None = None,
-    epsilon: float = 1e-5,
-    *,
-    dtype: DTypeLike | None = None,
-) -> NDArray[Any]:
+@defined(
+    "input, mean, var, input_scale, input_zero_point, output_scale, output_zero_point, "
+    "weight=None, bias=None, epsilon=1e-5, *, dtype=None"
+)
+def quantized_batch_norm(given: Given) -> Any:
     """Normalize channels of integers with given statistics, in float32, then quantize them again.
 
     `x = (input - input_zero_point) * input_scale`,
@@ -41,18 +27,19 @@ def quantized_batch_norm(
 
     `dtype` is int8, uint8 or int32; None stands for the data type of the input.
     """
-    tensor = np.asarray(input)
-    target = tensor.dtype if dtype is None else np.dtype(dtype)
+    tensor, target = given.array("input"), given.dtype_like("input")
     for name, found in (("input", tensor.dtype), ("the output", target)):
         if found not in INTEGERS:
             raise TypeError(f"{name} has the data type {found}; it must be int8, uint8 or int32")
     # Of its shape alone, in the type that arithmetic runs in.
     layout = ChannelLayout.of("input", np.broadcast_to(FLOAT32.type(0), tensor.shape))
-    x = (layout.wide("input", tensor) - np.float32(input_zero_point)) * np.float32(input_scale)
-    deviation = np.sqrt(layout.per_channel("var", var, 1) + np.float32(epsilon))
-    y = (x - layout.per_channel("mean", mean, 0)) / deviation
-    y = y * layout.per_channel("weight", weight, 1) + layout.per_channel("bias", bias, 0)
-    whole = np.rint(y / np.float32(output_scale) + np.float32(output_zero_point))
+    channels = ChannelsGiven(given, layout, tensor.dtype)
+    x = channels.wide("input") - np.float32(given.input_zero_point)
+    x = x * np.float32(given.input_scale)
+    deviation = np.sqrt(channels.each("var", 1) + np.float32(given.epsilon))
+    y = (x - channels.each("mean", 0)) / deviation
+    y = y * channels.each("weight", 1) + channels.each("bias", 0)
+    whole = np.rint(y / np.float32(given.output_scale) + np.float32(given.output_zero_point))
     limits = np.iinfo(target)
     # float32 has no largest int32; float64 has.
     inside = np.clip(np.nan_to_num(whole.astype(np.float64), nan=0), limits.min, limits.max)

@@ -3,56 +3,24 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
-
-import numpy as np
+from typing import TYPE_CHECKING, Any
 
 from pyaclnn.reference.arithmetic.added import Added
+from pyaclnn.reference.arithmetic.definition import Given, RowsGiven, defined
 from pyaclnn.reference.arithmetic.microscaling import E4M3, block_scaled
 from pyaclnn.reference.rms_norm_quant import normalized
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, DTypeLike, NDArray
+    from numpy.typing import NDArray
 
-    from pyaclnn.reference.arithmetic.rows import RowLayout
-
-__all__ = [
-    "AddRmsNormDynamicMxQuantResult",
-    "RmsNormDynamicMxQuantResult",
-    "add_rms_norm_dynamic_mx_quant",
-    "rms_norm_dynamic_mx_quant",
-]
+PARAMETERS = (
+    "gamma, beta=None, epsilon=1e-6, scale_alg=0, round_mode='rint', output_rstd=False, *, "
+    "dtype=None"
+)
 
 
-class RmsNormDynamicMxQuantResult(NamedTuple):
-    """Results of `rms_norm_dynamic_mx_quant`."""
-
-    y: NDArray[Any]
-    mxscale: NDArray[Any]
-    rstd: NDArray[Any] | None
-
-
-class AddRmsNormDynamicMxQuantResult(NamedTuple):
-    """Results of `add_rms_norm_dynamic_mx_quant`."""
-
-    y: NDArray[Any]
-    x: NDArray[Any]
-    mxscale: NDArray[Any]
-    rstd: NDArray[Any] | None
-
-
-@np.errstate(all="ignore")
-def rms_norm_dynamic_mx_quant(
-    x: ArrayLike,
-    gamma: ArrayLike,
-    beta: ArrayLike | None = None,
-    epsilon: float = 1e-6,
-    scale_alg: int = 0,
-    round_mode: str = "rint",
-    output_rstd: bool = False,
-    *,
-    dtype: DTypeLike | None = None,
-) -> RmsNormDynamicMxQuantResult:
+@defined(f"x, {PARAMETERS}", "RmsNormDynamicMxQuantResult: y mxscale rstd")
+def rms_norm_dynamic_mx_quant(given: Given) -> Any:
     """Normalize rows as `rms_norm` does, shift them, then scale and round blocks of 32 elements.
 
     With `v = x * rstd * gamma + beta` and m, the largest of `|v|` in a block: `mxscale` is
@@ -64,44 +32,24 @@ def rms_norm_dynamic_mx_quant(
     Scales are in pairs: without a block for the last one it is 0, in bits. `dtype` is
     float8_e4m3fn, float8_e5m2 or float4_e2m1fn of ml_dtypes; None stands for the first one.
     """
-    layout, v, rstd = normalized(x, gamma, beta, epsilon)
-    y, mxscale = _scaled(layout, v, rstd, dtype, scale_alg, round_mode)
-    return RmsNormDynamicMxQuantResult(y, mxscale, layout.statistic(rstd) if output_rstd else None)
+    return scaled(given, *normalized(given))
 
 
-@np.errstate(all="ignore")
-def add_rms_norm_dynamic_mx_quant(
-    x1: ArrayLike,
-    x2: ArrayLike,
-    gamma: ArrayLike,
-    beta: ArrayLike | None = None,
-    epsilon: float = 1e-6,
-    scale_alg: int = 0,
-    round_mode: str = "rint",
-    output_rstd: bool = False,
-    *,
-    dtype: DTypeLike | None = None,
-) -> AddRmsNormDynamicMxQuantResult:
+@defined(f"x1, x2, {PARAMETERS}", "AddRmsNormDynamicMxQuantResult: y x mxscale rstd")
+def add_rms_norm_dynamic_mx_quant(given: Given) -> Any:
     """Add two tensors, then do what `rms_norm_dynamic_mx_quant` does; `x` is rounded on its own."""
-    tensor = np.asarray(x1)
-    added = Added.of(tensor, x2, gamma, epsilon, None)
-    layout, v = added.layout, added.x * added.rstd * added.gamma
-    if beta is not None:
-        v = v + layout.wide_row("beta", beta)
-    y, mxscale = _scaled(layout, v, added.rstd, dtype, scale_alg, round_mode)
-    rstd = layout.statistic(added.rstd) if output_rstd else None
-    return AddRmsNormDynamicMxQuantResult(y, added.sum(tensor.dtype), mxscale, rstd)
+    added = Added.of(given)
+    v = added.x * added.rstd * added.gamma
+    if given.beta is not None:
+        v = v + added.rows.row("beta")
+    y, *others = scaled(given, added.rows, v, added.rstd)
+    return y, added.sum, *others
 
 
-def _scaled(
-    layout: RowLayout,
-    v: NDArray[Any],
-    rstd: NDArray[Any],
-    dtype: DTypeLike | None,
-    scale_alg: int,
-    round_mode: str,
-) -> tuple[NDArray[Any], NDArray[Any]]:
+def scaled(given: Given, rows: RowsGiven, v: NDArray[Any], rstd: NDArray[Any]) -> Any:
+    """Return the scaled blocks, their scales, and `rstd` if it is asked for."""
     unknown = ~(rstd[:, 0] > 0)  # 0 of an infinite number, NaN of none
-    kind = E4M3 if dtype is None else dtype
-    y, mxscale = block_scaled(v, unknown, kind, scale_alg, round_mode)
-    return y.reshape(layout.shape), mxscale.reshape(*layout.leading, -1, 2)
+    kind = E4M3 if given.dtype is None else given.dtype
+    y, mxscale = block_scaled(v, unknown, kind, given.scale_alg, given.round_mode)
+    (statistic,) = rows.statistics(rstd) if given.output_rstd else (None,)
+    return y.reshape(rows.layout.shape), mxscale.reshape(*rows.layout.leading, -1, 2), statistic

@@ -3,79 +3,39 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pyaclnn.reference.arithmetic.definition import Given, RowsGiven, defined
 from pyaclnn.reference.arithmetic.precision import total, wide
-from pyaclnn.reference.arithmetic.quantization import INT8, quantized, quantized_rows
-from pyaclnn.reference.arithmetic.rows import RowLayout
+from pyaclnn.reference.arithmetic.quantization import quantized, quantized_rows
 from pyaclnn.reference.rms_norm import rms_norm_grad
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, DTypeLike, NDArray
-
-__all__ = [
-    "RmsNormDynamicQuantResult",
-    "RmsNormGradQuantResult",
-    "RmsNormQuantV3Result",
-    "rms_norm_dynamic_quant",
-    "rms_norm_grad_quant",
-    "rms_norm_quant",
-    "rms_norm_quant_v3",
-]
+    from numpy.typing import NDArray
 
 
-class RmsNormQuantV3Result(NamedTuple):
-    """Results of `rms_norm_quant_v3`."""
-
-    y: NDArray[Any]
-    rstd: NDArray[Any] | None
-
-
-class RmsNormDynamicQuantResult(NamedTuple):
-    """Results of `rms_norm_dynamic_quant`."""
-
-    y: NDArray[np.int8]
-    scale: NDArray[Any]
-
-
-class RmsNormGradQuantResult(NamedTuple):
-    """Results of `rms_norm_grad_quant`."""
-
-    dx: NDArray[np.int8]
-    dgamma: NDArray[Any]
+def normalized(given: Given) -> tuple[RowsGiven, NDArray[Any], NDArray[Any]]:
+    """Normalize rows of the last axis: the rows, `x * rstd * gamma + beta`, and rstd, (M, 1)."""
+    if np.ndim(given.gamma) > 1 and len(given.gamma) == 1:
+        given.gamma = given.array("gamma")[0]
+    rows = given.rows("x")
+    row = rows.matrix("x")
+    rstd = 1 / np.sqrt(total(row * row, 1) / rows.layout.columns + given.epsilon)
+    y = row * rstd * rows.row("gamma")
+    if given.beta is not None:
+        given.beta = np.reshape(given.beta, np.shape(given.beta)[-1:])
+        y = y + rows.row("beta")
+    return rows, y, rstd
 
 
-def normalized(
-    x: ArrayLike, gamma: ArrayLike, beta: ArrayLike | None, epsilon: float
-) -> tuple[RowLayout, NDArray[Any], NDArray[Any]]:
-    """Normalize rows of the last axis: the layout, `x * rstd * gamma + beta`, and rstd, (M, 1)."""
-    tensor, scale = np.asarray(x), np.asarray(gamma)
-    if scale.ndim > 1 and len(scale) == 1:
-        scale = scale[0]
-    layout = RowLayout.of("x", tensor, "the shape of gamma", scale.shape)
-    row = layout.wide_matrix("x", tensor)
-    rstd = 1 / np.sqrt(total(row * row, 1) / layout.columns + epsilon)
-    y = row * rstd * layout.wide_row("gamma", scale)
-    if beta is not None:
-        y = y + layout.wide_row("beta", np.reshape(beta, np.shape(beta)[-1:]))
-    return layout, y, rstd
-
-
-@np.errstate(all="ignore")
-def rms_norm_quant_v3(
-    x: ArrayLike,
-    gamma: ArrayLike,
-    scale: ArrayLike,
-    offset: ArrayLike | None = None,
-    beta: ArrayLike | None = None,
-    epsilon: float = 1e-6,
-    div_mode: bool = True,
-    output_rstd: bool = False,
-    *,
-    dtype: DTypeLike = INT8,
-) -> RmsNormQuantV3Result:
+@defined(
+    "x, gamma, scale, offset=None, beta=None, epsilon=1e-6, div_mode=True, output_rstd=False, *, "
+    "dtype='int8'",
+    "RmsNormQuantV3Result: y rstd",
+)
+def rms_norm_quant_v3(given: Given) -> Any:
     """Normalize rows as `rms_norm` does, shift them, then quantize them by one scale.
 
     `v = x * rstd * gamma + beta`, `y = round(v / scale + offset)`, ties to even, as far as the type
@@ -85,71 +45,50 @@ def rms_norm_quant_v3(
     axis, the first one lowest, or one of float8 of ml_dtypes, for the nearest numbers. A scale and
     an offset of the shape of gamma are those of each channel.
     """
-    layout, v, rstd = normalized(x, gamma, beta, epsilon)
-    step, shift = (
-        0 if part is None else layout.wide_scale(name, np.reshape(part, np.shape(part)[-1:]))
-        for name, part in (("scale", scale), ("offset", offset))
-    )
-    y = quantized(v, step, shift, div_mode=div_mode, dtype=dtype)
-    return RmsNormQuantV3Result(
-        y.reshape(*layout.leading, y.shape[1]), layout.statistic(rstd) if output_rstd else None
-    )
+    rows, v, rstd = normalized(given)
+    for name in ("scale", "offset"):
+        if (part := getattr(given, name)) is not None:
+            setattr(given, name, np.reshape(part, np.shape(part)[-1:]))
+    step, shift = rows.scale("scale"), rows.scale("offset")
+    y = quantized(v, step, shift, div_mode=given.div_mode, dtype=given.dtype)
+    (statistic,) = rows.statistics(rstd) if given.output_rstd else (None,)
+    return y.reshape(*rows.layout.leading, y.shape[1]), statistic
 
 
-def rms_norm_quant(
-    x: ArrayLike,
-    gamma: ArrayLike,
-    beta: ArrayLike,
-    scale: ArrayLike,
-    offset: ArrayLike,
-    epsilon: float = 1e-6,
-    *,
-    dtype: DTypeLike = INT8,
-) -> NDArray[Any]:
+@defined("x, gamma, beta, scale, offset, epsilon=1e-6, *, dtype='int8'")
+def rms_norm_quant(given: Given) -> Any:
     """Do what `rms_norm_quant_v3` does, always dividing by the scale."""
-    return rms_norm_quant_v3(x, gamma, scale, offset, beta, epsilon, dtype=dtype).y
+    return given.passed_to(rms_norm_quant_v3).y
 
 
-@np.errstate(all="ignore")
-def rms_norm_dynamic_quant(
-    x: ArrayLike,
-    gamma: ArrayLike,
-    smooth_scales: ArrayLike | None = None,
-    beta: ArrayLike | None = None,
-    epsilon: float = 1e-6,
-) -> RmsNormDynamicQuantResult:
+@defined(
+    "x, gamma, smooth_scales=None, beta=None, epsilon=1e-6", "RmsNormDynamicQuantResult: y scale"
+)
+def rms_norm_dynamic_quant(given: Given) -> Any:
     """Normalize rows as `rms_norm` does, shift them, then quantize each by its largest number.
 
     With `v = (x * rstd * gamma + beta) * smooth_scales`: `factor = 127 / max(|v|)` of a row,
     `y = round(v * factor)`, ties to even, `scale = 1 / factor`.
     """
-    layout, y, _ = normalized(x, gamma, beta, epsilon)
-    integers, scale = quantized_rows(y * layout.wide_row("smooth_scales", smooth_scales))
-    return RmsNormDynamicQuantResult(integers.reshape(layout.shape), scale.reshape(layout.leading))
+    rows, y, _ = normalized(given)
+    integers, scale = quantized_rows(y * rows.row("smooth_scales"))
+    return integers.reshape(rows.layout.shape), scale.reshape(rows.layout.leading)
 
 
-@np.errstate(all="ignore")
-def rms_norm_grad_quant(
-    dy: ArrayLike,
-    x: ArrayLike,
-    rstd: ArrayLike,
-    gamma: ArrayLike,
-    scales_x: ArrayLike,
-    offset_x: ArrayLike | None = None,
-    div_mode: bool = True,
-) -> RmsNormGradQuantResult:
+@defined(
+    "dy, x, rstd, gamma, scales_x, offset_x=None, div_mode=True",
+    "RmsNormGradQuantResult: dx dgamma",
+)
+def rms_norm_grad_quant(given: Given) -> Any:
     """Propagate a gradient back as `rms_norm_grad` does, then quantize that of x.
 
     `dx` becomes `round(dx / scales_x + offset_x)`, ties to even, as far as int8 goes. It is not
     rounded before.
     """
-    tensor = np.asarray(x)
-    layout = RowLayout.of("x", tensor, "the shape of gamma", np.shape(gamma))
-    dx, dgamma = rms_norm_grad(dy, wide(tensor, layout.dtype), rstd, gamma)
-    step, shift = (
-        0 if part is None else layout.wide_scale(name, part)
-        for name, part in (("scales_x", scales_x), ("offset_x", offset_x))
-    )
-    rows = dx.reshape(layout.rows, layout.columns)
-    integers = quantized(rows, step, shift, div_mode=div_mode)
-    return RmsNormGradQuantResult(integers.reshape(layout.shape), dgamma)
+    rows = given.rows("x")
+    layout = rows.layout
+    dx, dgamma = given.passed_to(rms_norm_grad, x=wide(given.x, layout.dtype))
+    step, shift = rows.scale("scales_x"), rows.scale("offset_x")
+    matrix = dx.reshape(layout.rows, layout.columns)
+    integers = quantized(matrix, step, shift, div_mode=given.div_mode)
+    return integers.reshape(layout.shape), dgamma

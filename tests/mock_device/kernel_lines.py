@@ -33,6 +33,8 @@ GRAPH: Final = (
     ROOT / "pyaclnn" / "mock" / "operators" / "graph_table.txt",
 )
 """Files that serve single operators alone."""
+DEFINITION: Final = REFERENCE / "arithmetic" / "definition.py"
+"""What makes functions of definitions: it counts with them."""
 TESTS: Final = {
     ROOT / "tests" / "mock_device": (
         "kernel_*.*", "cases.py", "oracles.py", "aten_*.py", "test_*kernel*.py", "test_aten.py",
@@ -68,10 +70,10 @@ def files() -> Mapping[str, list[Path]]:
     """Files by what they serve; ``arithmetic`` and ``fast`` are of definitions alone."""
     kernels = [path for path in KERNELS.rglob("*") if path.suffix in {".py", ".txt"}]
     return {
-        "aclnn": [path for path in (*REFERENCE.glob("*.py"), *kernels) if path not in GRAPH],
+        "aclnn": [p for p in (*REFERENCE.glob("*.py"), DEFINITION, *kernels) if p not in GRAPH],
         "single operators": [*GRAPH],
         "arithmetic and fast": [
-            *(REFERENCE / "arithmetic").glob("*.py"),
+            *(p for p in (REFERENCE / "arithmetic").glob("*.py") if p != DEFINITION),
             *(REFERENCE / "fast").glob("*.py"),
         ],
         "tests": [

@@ -20,10 +20,15 @@ from .commands import ROOT, script
 PAGES = script(ROOT / "docs/pages/interfaces.py")
 """The script that writes the pages of the reference."""
 TEXT = "".join(part for page in PAGES.pages().values() for part in page())
-SHOWN = {
-    name: getattr(importlib.import_module(name.rpartition(".")[0]), name.rpartition(".")[2])
-    for name in re.findall(r"^::: (\S+)", TEXT, re.MULTILINE)
-}
+
+
+def shown(name: str) -> object:
+    """What a page shows; a stub is there for definitions, which Python has in the package."""
+    module, _, attribute = name.replace(".reference.operators.", ".reference.").rpartition(".")
+    return getattr(importlib.import_module(module), attribute)
+
+
+SHOWN = {name: shown(name) for name in re.findall(r"^::: (\S+)", TEXT, re.MULTILINE)}
 CLASSES = {name: found for name, found in SHOWN.items() if isinstance(found, type)}
 
 

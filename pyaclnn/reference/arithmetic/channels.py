@@ -137,6 +137,11 @@ class WholeChannels(NamedTuple):
     layout: ChannelLayout
     tensor: NDArray[Any]
 
+    @classmethod
+    def of(cls, name: str, tensor: NDArray[Any]) -> WholeChannels:
+        """Split a tensor, which has a name in error messages."""
+        return cls(ChannelLayout.of(name, tensor), tensor)
+
     def moments(self) -> tuple[NDArray[Any], NDArray[Any]]:
         """Return the mean and the biased variance of each channel, (C, 1) both."""
         _, mean, variance = moments(self.layout.wide("input", self.tensor), (0, 2))

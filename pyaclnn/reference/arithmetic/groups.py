@@ -13,9 +13,10 @@ from pyaclnn.reference.arithmetic.precision import rounded, rounded_away, total,
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import NDArray
 
     from pyaclnn.reference.arithmetic.channels import ChannelLayout
+    from pyaclnn.reference.arithmetic.definition import ChannelsGiven
 
 __all__ = ["GroupGradient", "GroupNormalization", "swish"]
 
@@ -46,30 +47,27 @@ class GroupNormalization(NamedTuple):
 
     @classmethod
     def of(
-        cls,
-        layout: ChannelLayout,
-        count: int,
-        x: NDArray[Any],
-        scale: NDArray[Any],
-        shift: NDArray[Any],
-        eps: float,
+        cls, channels: ChannelsGiven, x: str, groups: str, scale: str, shift: str, eps: float
     ) -> GroupNormalization:
         """Normalize a tensor.
 
         Args:
-            layout: How it splits into channels.
-            count: How many groups the channels form.
-            x: The tensor, (N, C, S).
-            scale: (C, 1).
-            shift: (C, 1).
+            channels: Arguments on its channels.
+            x: The name of the tensor.
+            groups: The name of the number of groups.
+            scale: The name of the scale of each channel.
+            shift: The name of the shift of each channel.
             eps: Added to the variance.
         """
-        centred, mean, variance = moments(x.reshape(layout.groups(count)), 1)
+        layout, count = channels.layout, channels.groups(groups)
+        tensor = channels.wide(x)
+        factor, term = channels.each(scale, 1), channels.each(shift, 0)
+        centred, mean, variance = moments(tensor.reshape(layout.groups(count)), 1)
         rstd = 1 / np.sqrt(variance + eps)
         centred *= rstd
         out = layout.split(centred)
-        out *= scale
-        out += shift
+        out *= factor
+        out += term
         statistics = (part.reshape(layout.samples, count) for part in (mean, variance, rstd))
         return cls(out.reshape(layout.shape), *statistics)
 
@@ -88,27 +86,19 @@ class GroupGradient(NamedTuple):
     rstd: NDArray[Any]
 
     @classmethod
-    def of(
-        cls,
-        layout: ChannelLayout,
-        count: int,
-        tensor: NDArray[Any],
-        mean: ArrayLike,
-        rstd: ArrayLike,
-    ) -> GroupGradient:
-        """Standardize a tensor.
+    def of(cls, channels: ChannelsGiven, x: str, groups: str) -> GroupGradient:
+        """Standardize a tensor by ``mean`` and ``rstd``, a number each for each group of a sample.
 
         Args:
-            layout: How it splits into channels.
-            count: How many groups the channels form.
-            tensor: The tensor.
-            mean: One number for each group of each sample.
-            rstd: Like `mean`.
+            channels: Arguments on its channels.
+            x: The name of the tensor.
+            groups: The name of the number of groups.
         """
-        shape = layout.groups(count)
+        layout = channels.layout
+        shape = layout.groups(channels.groups(groups))
 
-        def column(name: str, statistic: ArrayLike) -> NDArray[Any]:
-            array = np.asarray(statistic)
+        def column(name: str) -> NDArray[Any]:
+            array = channels.given.array(name)
             if array.size != shape[0]:
                 raise ValueError(
                     f"{name} has the shape {array.shape}, which is {array.size} elements; "
@@ -116,8 +106,8 @@ class GroupGradient(NamedTuple):
                 )
             return wide(array, layout.dtype).reshape(shape[0], 1)
 
-        centred = wide(tensor, layout.dtype).reshape(shape) - column("mean", mean)
-        deviations = column("rstd", rstd)
+        centred = channels.wide(x).reshape(shape) - column("mean")
+        deviations = column("rstd")
         return cls(layout, centred * deviations, deviations)
 
     def of_input(self, g: NDArray[Any]) -> NDArray[Any]:

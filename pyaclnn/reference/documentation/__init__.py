@@ -17,7 +17,7 @@ from pyaclnn.facts.operators.parameters import Tensor
 from pyaclnn.facts.operators.types import ARRAYS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
 
     from pyaclnn.facts.operators import Operator
 
@@ -35,26 +35,21 @@ def complete(defined: Any) -> None:
     Args:
         defined: The function or class. Once complete, it stays as it is.
     """
-    text = inspect.getdoc(defined) or ""
+    text = inspect.cleandoc(defined.__doc__ or "")
     if isinstance(defined, type):
-        if "\nAttributes:" not in text:
-            defined.__doc__ = f"{text}\n\n{_attributes(defined)}"
+        defined.__doc__ = text or _of_results(defined)
     elif "\nArgs:" not in text:
         defined.__doc__ = "\n".join([_before(text, "Args:"), *_sections(defined, text)]) + "\n"
 
 
-def _attributes(result: type) -> str:
-    """Write the fields of results, by the description of the operator that returns them."""
+def _of_results(result: type) -> str:
+    """Describe results by the description of the operator that returns them."""
     functions = vars(sys.modules[result.__module__]).values()
-    returning = (f for f in functions if _annotations(f).get("return") == result.__name__)
+    returning = (f for f in functions if getattr(f, "kind", None) is result)
     operator = all_operators()[min((f.__name__ for f in returning), key=len)]
     names = getattr(result, "_fields", ())
     fields = [line for name in names for line in item(name, _result(operator, name))]
-    return "\n".join(["Attributes:", *fields]) + "\n"
-
-
-def _annotations(thing: object) -> Mapping[str, Any]:
-    return getattr(thing, "__annotations__", {}) if inspect.isfunction(thing) else {}
+    return "\n".join([f"Results of `{operator.name}`.\n\nAttributes:", *fields]) + "\n"
 
 
 def _before(text: str, section: str) -> str:
@@ -78,8 +73,7 @@ def _sections(function: Any, text: str) -> Iterator[str]:
     for name in inspect.signature(function).parameters:
         yield from item(name, _argument(operator, name))
     yield "\nReturns:"
-    result = getattr(sys.modules[function.__module__], _annotations(function)["return"], None)
-    for name in getattr(result, "_fields", [tensor.name for tensor in operator.returned]):
+    for name in getattr(function.kind, "_fields", [tensor.name for tensor in operator.returned]):
         yield from item(f"- `{name}`", _result(operator, name))
     yield f"\n{_own(text, 'Raises:') or _raises(operator, function)}"
     yield f"\n{_own(text, 'Source:') or f'Source: {operator.source}.'}"

@@ -3,26 +3,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from pyaclnn.reference.batch_norm_elemt import of_channels
+from pyaclnn.reference.arithmetic.definition import Given, same
+from pyaclnn.reference.batch_norm_elemt import batch_norm_elemt as definition, of_channels
 from pyaclnn.reference.fast.tiled_channels import channels_of
 
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["batch_norm_elemt"]
-
-
-def batch_norm_elemt(
-    input: ArrayLike,
-    weight: ArrayLike | None,
-    bias: ArrayLike | None,
-    mean: ArrayLike,
-    invstd: ArrayLike,
-    eps: float = 1e-5,
-    *,
-    family: str | None = None,
-) -> NDArray[Any]:
+@same(definition)
+def batch_norm_elemt(given: Given) -> Any:
     """Compute the same as `definition("batch_norm_elemt")`, tile by tile."""
-    return of_channels(channels_of("input", input), weight, bias, mean, invstd, eps, family=family)
+    return of_channels(given, channels_of("input", given.input))

@@ -7,41 +7,42 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from pyaclnn.reference.arithmetic.definition import Given, chosen, same
 from pyaclnn.reference.fast.results import empty
 from pyaclnn.reference.fast.sweep import combine_moments, sweep
 from pyaclnn.reference.fast.tiled_rows import TiledRows
 from pyaclnn.reference.fast.tiles import add_columns, row_dot
-from pyaclnn.reference.layer_norm import IMPL_MODES, LayerNormGrads, LayerNormResult
+from pyaclnn.reference.layer_norm import (
+    check_impl_mode,
+    layer_norm as definition,
+    layer_norm_backward as gradient,
+    layer_norm_with_impl_mode as with_impl_mode,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import NDArray
 
     from pyaclnn.reference.fast.sweep import Sums, Totals
     from pyaclnn.reference.fast.tiles import Tile
 
-__all__ = [
-    "fast_layer_norm",
-    "layer_norm",
-    "layer_norm_backward",
-    "layer_norm_with_impl_mode",
-]
+
+def rows_of(given: Given) -> TiledRows:
+    """Cut the input into tiles of rows."""
+    return TiledRows.of("input", given.array("input"), "normalized_shape", given.normalized_shape)
 
 
-def layer_norm(
-    input: ArrayLike,
-    normalized_shape: Sequence[int],
-    weight: ArrayLike | None = None,
-    bias: ArrayLike | None = None,
-    eps: float = 1e-5,
-) -> LayerNormResult:
+def row_of(layout: TiledRows, given: Given, name: str) -> NDArray[Any] | None:
+    """View a tensor of the normalized shape as (N,), if it is there."""
+    value = getattr(given, name)
+    return None if value is None else layout.row_vector(name, value)
+
+
+@same(definition)
+def layer_norm(given: Given) -> Any:
     """Compute the same as `definition("layer_norm")`, tile by tile."""
-    tensor = np.asarray(input)
-    layout = TiledRows.of("input", tensor, "normalized_shape", normalized_shape)
-    x = layout.matrix("input", tensor)
-    scale = None if weight is None else layout.row_vector("weight", weight)
-    shift = None if bias is None else layout.row_vector("bias", bias)
+    layout = rows_of(given)
+    x = layout.matrix("input", given.input)
+    scale, shift = (row_of(layout, given, name) for name in ("weight", "bias"))
     out = empty(x.shape, x.dtype)
     mean = np.zeros((layout.rows, 1), layout.dtype)
     rstd = np.full((layout.rows, 1), np.nan, layout.dtype)
@@ -59,7 +60,7 @@ def layer_norm(
             if not tile.spans_rows:
                 return row_mean, squares
         mean[tile.rows] = row_mean
-        rstd[tile.rows] = row_rstd = 1 / np.sqrt(squares / layout.columns + float(eps))
+        rstd[tile.rows] = row_rstd = 1 / np.sqrt(squares / layout.columns + float(given.eps))
         result = np.multiply(normalized, row_rstd, out=tile.target(out, "x"))
         if scale is not None:
             result *= tile.of_columns(scale, "scale")
@@ -69,72 +70,36 @@ def layer_norm(
         return ()
 
     sweep(layout, visit, combine=combine_moments)
-    return LayerNormResult(
-        out.reshape(layout.shape),
-        mean.reshape(layout.statistic_shape),
-        rstd.reshape(layout.statistic_shape),
-    )
+    shape = layout.statistic_shape
+    return out.reshape(layout.shape), mean.reshape(shape), rstd.reshape(shape)
 
 
-def layer_norm_with_impl_mode(
-    input: ArrayLike,
-    normalized_shape: Sequence[int],
-    weight: ArrayLike | None = None,
-    bias: ArrayLike | None = None,
-    eps: float = 1e-5,
-    impl_mode: int = 0,
-) -> LayerNormResult:
+fast_layer_norm = layer_norm  # of another operator with the same results
+
+
+@same(with_impl_mode)
+def layer_norm_with_impl_mode(given: Given) -> Any:
     """Compute the same as `definition("layer_norm_with_impl_mode")`, tile by tile."""
-    if impl_mode not in IMPL_MODES:
-        raise ValueError(f"impl_mode is {impl_mode}; it must be 0, 1 or 2")
-    return layer_norm(input, normalized_shape, weight, bias, eps)
+    check_impl_mode(given)
+    return given.passed_to(layer_norm)
 
 
-def fast_layer_norm(
-    input: ArrayLike,
-    normalized_shape: Sequence[int],
-    weight: ArrayLike | None = None,
-    bias: ArrayLike | None = None,
-    eps: float = 1e-5,
-) -> LayerNormResult:
-    """Compute the same as `definition("fast_layer_norm")`, tile by tile."""
-    return layer_norm(input, normalized_shape, weight, bias, eps)
-
-
-def layer_norm_backward(
-    grad_out: ArrayLike,
-    input: ArrayLike,
-    normalized_shape: Sequence[int],
-    mean: ArrayLike,
-    rstd: ArrayLike,
-    weight: ArrayLike | None = None,
-    bias: ArrayLike | None = None,
-    *,
-    output_mask: tuple[bool, bool, bool] = (True, True, True),
-) -> LayerNormGrads:
+@same(gradient)
+def layer_norm_backward(given: Given) -> Any:
     """Compute the same as `definition("layer_norm_backward")`, tile by tile."""
-    tensor = np.asarray(input)
-    layout = TiledRows.of("input", tensor, "normalized_shape", normalized_shape)
-    x = layout.matrix("input", tensor)
-    dy = layout.matrix("grad_out", grad_out)
-    row_means = layout.column_vector("mean", mean)
-    row_rstds = layout.column_vector("rstd", rstd)
-    scale = None if weight is None else layout.row_vector("weight", weight)
-    if bias is not None:
-        layout.row_vector("bias", bias)
-    if len(output_mask) != len(LayerNormGrads._fields):
-        raise ValueError(
-            f"output_mask has {len(output_mask)} elements; it must have one for each of "
-            f"{', '.join(LayerNormGrads._fields)}"
-        )
-    want_input, want_weight, want_bias = output_mask
+    layout = rows_of(given)
+    x, dy = layout.matrix("input", given.input), layout.matrix("grad_out", given.grad_out)
+    row_means = layout.column_vector("mean", given.mean)
+    row_rstds = layout.column_vector("rstd", given.rstd)
+    scale, _ = (row_of(layout, given, name) for name in ("weight", "bias"))
+    want_input, want_weight, want_bias = chosen(given.output_mask, *[True] * 3)
     grad_input = empty(x.shape, x.dtype) if want_input else None
     grad_weight = np.zeros(layout.columns, layout.dtype) if want_weight else None
     grad_bias = np.zeros(layout.columns, layout.dtype) if want_bias else None
-    if any(output_mask):
+    if any(given.output_mask):
         gradient = Gradient(layout, dy, x, row_means, row_rstds, scale, grad_input)
         sweep(layout, gradient.visit, (grad_weight, grad_bias))
-    return LayerNormGrads(
+    return (
         None if grad_input is None else grad_input.reshape(layout.shape),
         None if grad_weight is None else grad_weight.reshape(layout.normalized),
         None if grad_bias is None else grad_bias.reshape(layout.normalized),

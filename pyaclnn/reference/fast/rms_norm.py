@@ -3,31 +3,27 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pyaclnn.reference.arithmetic.definition import Given, same
 from pyaclnn.reference.fast.results import empty
 from pyaclnn.reference.fast.sweep import sweep
 from pyaclnn.reference.fast.tiled_rows import TiledRows
 from pyaclnn.reference.fast.tiles import add_columns, row_dot
-from pyaclnn.reference.rms_norm import RmsNormGrads, RmsNormResult
+from pyaclnn.reference.rms_norm import rms_norm as definition, rms_norm_grad as gradient
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
-
     from pyaclnn.reference.fast.sweep import Sums, Totals
     from pyaclnn.reference.fast.tiles import Tile
 
-__all__ = ["rms_norm", "rms_norm_grad"]
 
-
-def rms_norm(x: ArrayLike, gamma: ArrayLike, epsilon: float = 1e-6) -> RmsNormResult:
+@same(definition)
+def rms_norm(given: Given) -> Any:
     """Compute the same as `definition("rms_norm")`, tile by tile."""
-    tensor, parameter = np.asarray(x), np.asarray(gamma)
-    layout = TiledRows.of("x", tensor, "the shape of gamma", parameter.shape)
-    x = layout.matrix("x", tensor)
-    scale = layout.row_vector("gamma", parameter)
+    layout = TiledRows.of("x", given.array("x"), "the shape of gamma", np.shape(given.gamma))
+    x, scale = layout.matrix("x", given.x), layout.row_vector("gamma", given.gamma)
     y = empty(x.shape, x.dtype)
     rstd = np.full((layout.rows, 1), np.nan, layout.dtype)
 
@@ -36,24 +32,23 @@ def rms_norm(x: ArrayLike, gamma: ArrayLike, epsilon: float = 1e-6) -> RmsNormRe
         (squares,) = totals or (row_dot(row, row),)
         if totals is None and not tile.spans_rows:
             return (squares,)
-        rstd[tile.rows] = 1 / np.sqrt(squares / layout.columns + float(epsilon))
+        rstd[tile.rows] = 1 / np.sqrt(squares / layout.columns + float(given.epsilon))
         result = np.multiply(row, rstd[tile.rows], out=tile.target(y, "x"))
         result *= tile.of_columns(scale, "scale")
         tile.store(y, result)
         return ()
 
     sweep(layout, visit)
-    return RmsNormResult(y.reshape(layout.shape), rstd.reshape(layout.statistic_shape))
+    return y.reshape(layout.shape), rstd.reshape(layout.statistic_shape)
 
 
-def rms_norm_grad(dy: ArrayLike, x: ArrayLike, rstd: ArrayLike, gamma: ArrayLike) -> RmsNormGrads:
+@same(gradient)
+def rms_norm_grad(given: Given) -> Any:
     """Compute the same as `definition("rms_norm_grad")`, tile by tile."""
-    tensor, parameter = np.asarray(x), np.asarray(gamma)
-    layout = TiledRows.of("x", tensor, "the shape of gamma", parameter.shape)
-    x = layout.matrix("x", tensor)
-    dy = layout.matrix("dy", dy)
-    row_rstds = layout.column_vector("rstd", rstd)
-    scale = layout.row_vector("gamma", parameter)
+    layout = TiledRows.of("x", given.array("x"), "the shape of gamma", np.shape(given.gamma))
+    x, dy = layout.matrix("x", given.x), layout.matrix("dy", given.dy)
+    row_rstds = layout.column_vector("rstd", given.rstd)
+    scale = layout.row_vector("gamma", given.gamma)
     dx = empty(x.shape, x.dtype)
     dgamma = np.zeros(layout.columns, layout.dtype)
 
@@ -78,4 +73,4 @@ def rms_norm_grad(dy: ArrayLike, x: ArrayLike, rstd: ArrayLike, gamma: ArrayLike
         return ()
 
     sweep(layout, visit, (dgamma,))
-    return RmsNormGrads(dx.reshape(layout.shape), dgamma.reshape(layout.normalized))
+    return dx.reshape(layout.shape), dgamma.reshape(layout.normalized)

@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Typed stub of the definitions of operators, for editors and type checkers."""
+
+from __future__ import annotations
+
+import inspect
+import textwrap
+from typing import TYPE_CHECKING, Any, Final
+
+from pyaclnn import reference
+from pyaclnn.facts.operators import all_operators
+from pyaclnn.facts.operators.parameters import Kind, Tensor
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pyaclnn.facts.operators import Operator
+
+__all__ = ["reference_stub"]
+
+_HEAD: Final = """\
+from collections.abc import Sequence
+from typing import Any, NamedTuple, TypeAlias
+
+from numpy.typing import ArrayLike, DTypeLike, NDArray
+
+_Array: TypeAlias = NDArray[Any]
+_MaybeNone: TypeAlias = Any  # None where a mask or an option leaves the result out
+"""
+_TYPES: Final = {
+    Kind.REAL: "float",
+    Kind.SCALAR: "float",
+    Kind.INTEGER: "int",
+    Kind.FLAG: "bool",
+    Kind.LENGTHS: "Sequence[int]",
+    Kind.AXES: "int | Sequence[int] | None",
+    Kind.MASK: "Sequence[bool]",
+    Kind.STRING: "str",
+}
+_OTHERS: Final = {"family": "str | None", "dtype": "DTypeLike | None"}
+"""Types of parameters that are those of definitions alone, or mean the same in all."""
+_KEPT: Final = "\0"  # a space at which no line ends
+_WRAPPER: Final = textwrap.TextWrapper(
+    100, initial_indent="    ", subsequent_indent="    ", break_on_hyphens=False
+)
+
+
+def reference_stub() -> str:
+    """Return the text of the stub ``pyaclnn.reference.operators`` without its head."""
+    operators = {operator.definition: operator for operator in all_operators().values()}
+    operators |= all_operators()
+    kinds: dict[type | None, Operator] = {}
+    functions: list[str] = []
+    for name, operator in sorted(operators.items()):
+        definition = vars(reference.definition(name))
+        kinds.setdefault(definition["kind"], operator)
+        functions += _function(name, operator)
+    lines = [line for kind, operator in kinds.items() for line in _results(kind, operator)]
+    return "\n".join([_HEAD, *lines, *functions]) + "\n"
+
+
+def _results(kind: type | None, operator: Operator) -> Iterator[str]:
+    if kind is None:
+        return
+    yield f"class {kind.__name__}(NamedTuple):"
+    masked = operator.mask.results if operator.mask else ()
+    for name in getattr(kind, "_fields", ()):
+        tensor = operator.by_name[name]
+        assert isinstance(tensor, Tensor)  # noqa: S101  # options are no results
+        absent = tensor.when is not None or tensor.optional or tensor.c_name in masked
+        yield f"    {name}: _Array{' | _MaybeNone' if absent else ''}"
+    yield ""
+
+
+def _function(name: str, operator: Operator) -> Iterator[str]:
+    signature = inspect.signature(reference.definition(name))
+    texts, named = [], False
+    for parameter in signature.parameters.values():
+        if parameter.kind is parameter.KEYWORD_ONLY and not named:
+            texts.append("*")
+            named = True
+        default = (
+            "" if parameter.default is parameter.empty else f" = {_written(parameter.default)}"
+        )
+        kind = _type(operator, parameter.name, may_lack=parameter.default is None)
+        texts.append(f"{parameter.name}: {kind}{default}")
+    yield f"def {name}("
+    yield _WRAPPER.fill(", ".join(text.replace(" ", _KEPT) for text in texts)).replace(_KEPT, " ")
+    result = signature.return_annotation.replace("NDArray[Any]", "_Array")
+    yield f") -> {f'list[{result}]' if operator.lists else result}: ..."
+
+
+def _written(value: Any) -> str:
+    return f'"{value}"' if isinstance(value, str) else repr(value)
+
+
+def _type(operator: Operator, name: str, *, may_lack: bool) -> str:
+    parameter = operator.by_name.get(name)
+    if name in _OTHERS:
+        return _OTHERS[name]
+    if parameter is None or isinstance(parameter, Tensor):
+        kind = "Sequence[ArrayLike]" if operator.lists else "ArrayLike"
+        may_lack = may_lack or parameter is None or parameter.optional
+    else:
+        kind = _TYPES[parameter.kind]
+    return f"{kind} | None" if may_lack and not kind.endswith("None") else kind

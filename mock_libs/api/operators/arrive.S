@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The entry of calls whose number is in a register: it saves what the caller has left in registers as
- * struct mock_registers has it, and calls ARRIVE_AT with the address ARRIVE_STATE, the number and
- * the registers. Included with both defined. */
+ * struct mock_registers has it, and calls ARRIVE_AT with an address, the number and the registers. The
+ * address is ARRIVE_STATE; where that is not defined, it is in r10 or x9. */
     .p2align 4
 #if defined(__x86_64__)
     .type arrive, @function
@@ -27,7 +27,11 @@ arrive:
     movsd %xmm5, 88(%rsp)
     movsd %xmm6, 96(%rsp)
     movsd %xmm7, 104(%rsp)
+#ifdef ARRIVE_STATE
     leaq ARRIVE_STATE(%rip), %rdi
+#else
+    movq %r10, %rdi
+#endif
     movl %r11d, %esi
     movq %rsp, %rdx
     call ARRIVE_AT@PLT
@@ -52,8 +56,12 @@ arrive:
     stp d2, d3, [sp, #96]
     stp d4, d5, [sp, #112]
     stp d6, d7, [sp, #128]
+#ifdef ARRIVE_STATE
     adrp x0, ARRIVE_STATE
     add x0, x0, :lo12:ARRIVE_STATE
+#else
+    mov x0, x9
+#endif
     mov w1, w16
     mov x2, sp
     bl ARRIVE_AT

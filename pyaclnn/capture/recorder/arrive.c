@@ -203,13 +203,14 @@ static uint64_t record_call(uint32_t number, struct capture_function *function,
 }
 
 /* Called by entry.S for every call of a known function. */
-uint64_t capture_arrive(const void *state, uint32_t number, const struct mock_registers *registers);
+uint64_t capture_arrive(const struct capture_description *front, uint32_t number,
+                        const struct mock_registers *registers);
 
-uint64_t capture_arrive(const void *state, uint32_t number, const struct mock_registers *registers)
+uint64_t capture_arrive(const struct capture_description *front, uint32_t number,
+                        const struct mock_registers *registers)
 {
-    (void)state;
+    const void *target = capture_target(front, number);
     struct capture_function *function = capture_function(number);
-    const void *target = capture_target(number);
     if (inside || !(capture_active() || capture_keeping())) {
         return pass_on(target, function, registers);
     }

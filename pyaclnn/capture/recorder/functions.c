@@ -10,16 +10,14 @@
 
 #include "registers.h"
 
-/* Read by entry.S: an entry is 16 bytes. */
-struct target {
+static struct target {
     void *address;
-    uint64_t calls;
-};
-struct target *capture_targets;
+    uint64_t calls; /* of what is not recorded */
+} *targets;
 
 static struct capture_function *functions;
 static uint32_t function_count;
-static pthread_mutex_t loading = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
+static pthread_mutex_t loading = PTHREAD_MUTEX_INITIALIZER; /* under it no library is opened */
 
 static char *contents_of(const char *path)
 {
@@ -43,8 +41,8 @@ static void load(const char *path)
         lines++;
     }
     struct capture_function *made = calloc(lines, sizeof *made);
-    capture_targets = calloc(lines, sizeof *capture_targets);
-    if (made == NULL || capture_targets == NULL) {
+    targets = calloc(lines, sizeof *targets);
+    if (made == NULL || targets == NULL) {
         _Exit(127);
     }
     char *line = text;
@@ -65,40 +63,57 @@ static void load(const char *path)
         line = end + 1;
     }
     function_count = lines;
-    functions = made;
+    __atomic_store_n(&functions, made, __ATOMIC_RELEASE);
 }
 
-/* Called when a front is loaded, or before: find the functions behind its names. */
-void capture_front(const struct capture_description *front)
+/* Find the functions behind the names of a front. */
+static void find(const struct capture_description *front)
 {
-    const char *table = (const char *)front + front->table;
     const char *real = (const char *)front + front->real;
     const uint32_t end = front->first + front->count;
-    pthread_mutex_lock(&loading);
-    if (functions == NULL) {
-        load(table);
-    }
     void *library = dlopen(real, RTLD_LAZY | RTLD_NOLOAD);
     if (library == NULL) {
         library = dlopen(real, RTLD_LAZY);
     }
     for (uint32_t i = front->first; library != NULL && i < end && i < function_count; i++) {
-        capture_targets[i].address = dlsym(library, functions[i].name);
+        __atomic_store_n(&targets[i].address, dlsym(library, functions[i].name), __ATOMIC_RELAXED);
     }
-    pthread_mutex_unlock(&loading);
 }
 
-void *capture_target(uint32_t number)
+/* With the first call of a front: a library may call its own functions before the front in front of
+ * it is initialized. */
+void *capture_target(const struct capture_description *front, uint32_t number)
 {
-    return capture_targets[number].address;
+    if (__atomic_load_n(&functions, __ATOMIC_ACQUIRE) == NULL) {
+        pthread_mutex_lock(&loading);
+        if (functions == NULL) {
+            load((const char *)front + front->table);
+        }
+        pthread_mutex_unlock(&loading);
+    }
+    void **address = &targets[number].address;
+    if (__atomic_load_n(address, __ATOMIC_RELAXED) == NULL) {
+        find(front);
+    }
+    return __atomic_load_n(address, __ATOMIC_RELAXED);
+}
+
+/* Called by entry.S: the target of a function that is not recorded, whose call is counted. */
+void *capture_pass(const struct capture_description *front, uint32_t number);
+
+void *capture_pass(const struct capture_description *front, uint32_t number)
+{
+    void *target = capture_target(front, number & INT32_MAX);
+    __atomic_fetch_add(&targets[number & INT32_MAX].calls, 1, __ATOMIC_RELAXED);
+    return target;
 }
 
 /* Return a real function, or NULL. */
 void *capture_real(const char *name)
 {
     for (uint32_t i = 0; i < function_count; i++) {
-        if (capture_targets[i].address != NULL && strcmp(functions[i].name, name) == 0) {
-            return capture_targets[i].address;
+        if (targets[i].address != NULL && strcmp(functions[i].name, name) == 0) {
+            return targets[i].address;
         }
     }
     return NULL;
@@ -107,12 +122,12 @@ void *capture_real(const char *name)
 /* The next unknown function that was called, from a number on, or the end of the table. */
 uint32_t capture_unknown(uint32_t from, const char **name, uint64_t *calls)
 {
-    while (from < function_count && capture_targets[from].calls == 0) {
+    while (from < function_count && targets[from].calls == 0) {
         from++;
     }
     if (from < function_count) {
         *name = functions[from].name;
-        *calls = capture_targets[from].calls;
+        *calls = targets[from].calls;
         return from + 1;
     }
     return 0;

@@ -5,8 +5,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "export.h"
-
 enum { CAPTURE_MOST = 64 };
 
 /* A parameter, by its letter in the table of functions, which functions.py describes. */
@@ -59,8 +57,7 @@ struct capture_description {
     int64_t table, real;
     uint32_t first, count;
 };
-CAPTURE_EXPORT void capture_front(const struct capture_description *front);
 uint32_t capture_unknown(uint32_t from, const char **name, uint64_t *calls);
 struct capture_function *capture_function(uint32_t number);
-void *capture_target(uint32_t number);
+void *capture_target(const struct capture_description *front, uint32_t number);
 void *capture_real(const char *name);

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import sys
 from typing import TYPE_CHECKING
@@ -10,17 +11,21 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from pyaclnn.base.errors import AclError
+from pyaclnn.base.spelling import did_you_mean
+from pyaclnn.calling.by_name import c_spelling
 from pyaclnn.capture.compare import compare
 from pyaclnn.capture.example import test_of
+from pyaclnn.capture.functions import with_contents
 from pyaclnn.capture.program import run, why_nothing
 from pyaclnn.capture.replay import replay
 from pyaclnn.capture.session import Settings, captured
 from pyaclnn.capture.show import lines_of
-from pyaclnn.capture.trace import TraceError
+from pyaclnn.capture.trace import Call, TraceError, read_trace, traces_of
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
+    from pathlib import Path
 
     from pyaclnn.capture.verdict import Outcome
 
@@ -57,9 +62,30 @@ def run_captured(options: argparse.Namespace) -> int:
         message = f"'{program[0]}' cannot run: {error.strerror}"
         return _complain("capture", message, _NOT_EXECUTABLE)
     if os.path.lexists(options.output):
+        _warn_of_uncalled(settings.full, options.output)
         return status
     return _complain("capture", f"nothing was recorded: {why_nothing(program[0])}",
                      status or _UNUSABLE)  # fmt: skip
+
+
+def _warn_of_uncalled(names: Sequence[str], trace: Path) -> None:
+    """Warn of operators that --full names and no recorded call of any process is of."""
+    left, called = dict.fromkeys(names), set()
+    try:
+        for record in itertools.chain.from_iterable(map(read_trace, traces_of(trace))):
+            if not left:
+                return
+            if isinstance(record, Call):
+                left.pop(record.name, None)
+                called.add(record.name)
+    except TraceError as error:
+        _complain("capture", error)
+    operators = called & {*with_contents()}
+    for name in left:
+        hint = (
+            did_you_mean(c_spelling(name), operators) or f"'pyaclnn trace show {trace}' lists all"
+        )
+        _complain("capture", f"--full {name}: no call of it was recorded; {hint}")
 
 
 def _print(command: str, lines: Callable[[], Iterable[str]]) -> int:

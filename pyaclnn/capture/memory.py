@@ -32,7 +32,8 @@ class Memory:
         self._begins: list[int] = []
         self._rest: dict[int, tuple[int, int]] = {}
         self._own: list[Any] = []
-        self._captures = 0
+        self.captured: dict[int, int] = {}
+        """The streams that are captured as graphs -> the number of the thread that began it."""
 
     def add(self, begin: int, size: int, here: int) -> None:
         """Note that a range lies elsewhere here; what it overlaps was freed unseen."""
@@ -85,22 +86,18 @@ class Memory:
         while self._own:
             function("aclrtFree")(self._own.pop())
 
-    def note_capture(self, role: frozenset[str], status: object) -> None:
+    def note_capture(self, role: frozenset[str], status: object, stream: int, thread: int) -> None:
         """Note that a stream is captured as a graph, or no more; another thread cannot end that."""
-        begun = "graph-begin" in role and status == 0
-        ended = "graph-end" in role and status != _WRONG_THREAD and self._captures > 0
-        self._captures += begun - ended
-
-    @property
-    def is_captured(self) -> bool:
-        """Whether a stream is captured as a graph."""
-        return self._captures > 0
+        if "graph-begin" in role and status == 0:
+            self.captured[stream] = thread
+        elif "graph-end" in role and status != _WRONG_THREAD:
+            self.captured.pop(stream, None)
 
     @contextlib.contextmanager
     def _at_once(self) -> Iterator[None]:
         """Let this thread copy while a stream is captured."""
         mode = raw.ffi.new("aclmdlRICaptureMode *", _RELAXED)
-        exchange = function("aclmdlRICaptureThreadExchangeMode") if self._captures else None
+        exchange = function("aclmdlRICaptureThreadExchangeMode") if self.captured else None
         if exchange:
             exchange(mode)
         yield

@@ -28,6 +28,7 @@ from pyaclnn.capture.trace import Call, read_trace
 from pyaclnn.capture.verdict import Outcome
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from numpy.typing import NDArray
@@ -43,6 +44,17 @@ _COMPUTES: Final = frozenset({"phase-2", "graph-run"})
 _MANY: Final = 1 << 31
 _MAY_BE_UNKNOWN: Final = frozenset({"stream", "workspace", "cfg", "expectPtr"})
 """Parameters that NULL serves for if no replayed call has made their handle or address."""
+_ENDS: Final = {
+    r"(acl|aclrt)Create(.+?)(Ex)?(With.*)?": r"\1Destroy\2",
+    r"aclrtMalloc(?!Host|Physical).*": "aclrtFree",
+    r"aclrtMalloc(Host|Physical)": r"aclrtFree\1",
+    "aclrtReserveMemAddress": "aclrtReleaseMemAddress",
+    "aclSetAclOpExecutorRepeatable": "aclDestroyAclOpExecutor",
+    "aclmdlRICaptureEnd": "aclmdlRIDestroy",
+    "aclrtSetDevice": "aclrtResetDevice",
+}
+"""Function that makes something -> the function that ends it."""
+_OF_DEVICE: Final = "aclrt(SetDevice|Malloc|CreateStream)"
 _TIMED_OUT: Final = 507046
 """The status of a wait with a limit, which depends on the machine's speed."""
 
@@ -86,7 +98,7 @@ class _Replay:
         self._needed: dict[int, int] = {}
         self._comparable = True
         self._placed: dict[int, int] = {}
-        self._left: dict[int, str] = {}
+        self._left: dict[int, tuple[Call, Any]] = {}
         self._threads: dict[int, ThreadPoolExecutor] = {}
         self._kept: list[Any] = []
         self._missing: set[str] = set()
@@ -95,9 +107,14 @@ class _Replay:
         """Make a call again, in the thread for those of its thread."""
         if call.number and not self._threads:  # a part of a trace does not begin with it
             function("aclInit")(raw.NULL)
-        if call.thread not in self._threads:
-            self._threads[call.thread] = ThreadPoolExecutor(1)
-        self._threads[call.thread].submit(self._make, call).result()
+        if call.name == "aclFinalize":
+            self._end_left()
+        self._in_thread(call.thread, self._make, call)
+
+    def _in_thread(self, thread: int, work: Callable[..., None], *arguments: Any) -> None:
+        if thread not in self._threads:
+            self._threads[thread] = ThreadPoolExecutor(1)
+        self._threads[thread].submit(work, *arguments).result()
 
     def _make(self, call: Call) -> None:
         known = recorded(call.name)
@@ -123,7 +140,9 @@ class _Replay:
         self._outcome.calls += 1
 
     def finish(self) -> None:
-        """End the threads."""
+        """End what a part of a trace has not ended, and the threads."""
+        self._memory.free()
+        self._end_left()
         for thread in self._threads.values():
             thread.shutdown()
 
@@ -137,8 +156,6 @@ class _Replay:
             self._before(call)
         if "reset" in role:
             self._memory.free()
-        if call.name == "aclFinalize":
-            self._destroy_left()
         result = target(*arguments)
         if isinstance(call.result, int) and not isinstance(result, int) and result is not None:
             result = raw.address_of(result) if raw.is_pointer(result) else int(result)
@@ -146,7 +163,9 @@ class _Replay:
         loose = "loose" in role or _TIMED_OUT in {call.result, result}
         if "p" not in role and not loose and isinstance(call.result, int):
             self._outcome.compare_status(call, int(result or 0))
-        self._memory.note_capture(role, call.result)
+        if role & {"graph-begin", "graph-end"}:
+            stream = self._address(call.handle("stream"))
+            self._memory.note_capture(role, call.result, stream, call.thread)
         if not failed:
             self._learn(call, role, result, answers)
             if role & _COMPUTES:
@@ -253,16 +272,25 @@ class _Replay:
             if block:
                 self._memory.add(old, call.handle(block), new)
             self._handles[old] = new
-            self._left[new] = call.name
+            self._keep(new, call)
         if "p" in role and isinstance(call.result, int) and call.result:
             self._handles[call.result] = int(result)
-            self._left[int(result)] = call.name
+            self._keep(int(result), call)
             if call.name.endswith("List"):
                 for element in call.numbers("value"):  # ends with its list
                     self._left.pop(self._handles.get(element, 0), None)
         self._descriptors.learn(call)
         if "places" in role:
             self._placed[call.thread] = call.number
+        if call.name == "aclrtSetDevice":
+            self._keep(call.handle("deviceId"), call)
+        elif "repeatable" in role:
+            executor = self._address(call.handle("executor"))
+            self._left.pop(executor, None)  # its first phase
+            self._keep(executor, call)
+        elif "reset" in role:  # which has freed what is of the device
+            self._left = {handle: left for handle, left in self._left.items()
+                          if not re.match(_OF_DEVICE, left[0].name)}  # fmt: skip
         if "phase-1" in role:
             self._compare_workspace(call, answers)
         elif "destroys" in role:
@@ -274,14 +302,28 @@ class _Replay:
             self._left.pop(self._handles.pop(handle, 0), None)
             self._memory.remove(handle)
 
-    def _destroy_left(self) -> None:
-        """Destroy what a part of a trace has made again for a graph or an executor."""
-        for handle, name in self._left.items():
-            kind = re.fullmatch(
-                r"(acl|aclrt)Create(Event|Tensor|Scalar|.*Array|.*List)(Ex)?(With.*)?", name
-            )
-            if kind is not None:
-                function(f"{kind[1]}Destroy{kind[2]}")(raw.pointer_to(handle))
+    def _keep(self, handle: int, call: Call) -> None:
+        """Note what a call has made; a stream is destroyed in its context."""
+        context = raw.ffi.new("void **")
+        if call.name.startswith("aclrtCreateStream"):
+            function("aclrtGetCurrentContext")(context)
+        self._left.setdefault(handle, (call, context[0]))
+
+    def _end_left(self) -> None:
+        """End what the trace has made and not ended, the newest first, each in its thread."""
+        for stream, thread in self._memory.captured.items():
+            end, model = function("aclmdlRICaptureEnd"), raw.ffi.new("aclmdlRI *")
+            self._in_thread(thread, end, raw.pointer_to(stream), model)
+            self._in_thread(thread, function("aclmdlRIDestroy"), model[0])
+        for handle, (call, context) in reversed(self._left.items()):
+            found = (re.fullmatch(pattern, call.name) for pattern in _ENDS)
+            for match, end in zip(found, _ENDS.values(), strict=True):
+                if match is not None:
+                    target = function(match.expand(end))
+                    argument = raw.ffi.cast(raw.ffi.typeof(target).args[0], handle)
+                    if context:
+                        self._in_thread(call.thread, function("aclrtSetCurrentContext"), context)
+                    self._in_thread(call.thread, target, argument)
         self._left.clear()
 
     def _compare_workspace(self, call: Call, answers: dict[str, Any]) -> None:
@@ -332,7 +374,7 @@ class _Replay:
                 call, contents, content_hash(here), here, exact=self._exact
             )
         # Operators in a graph are judged when it runs.
-        if judged == self._outcome.judged.total() and not self._memory.is_captured:
+        if judged == self._outcome.judged.total() and not self._memory.captured:
             self._outcome.by_status[call.name] += 1
 
     def _read(self, tensor: Tensor, call: Call) -> NDArray[np.uint8] | None:

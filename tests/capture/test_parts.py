@@ -3,8 +3,13 @@
 
 from __future__ import annotations
 
+import json
+import re
+import struct
+import zlib
 from typing import TYPE_CHECKING
 
+import msgspec
 import pytest
 
 from pyaclnn.capture.trace import Call, Contents, read_trace
@@ -61,6 +66,25 @@ from pyaclnn import mock
 @mock.operator("aclnnMuls")
 def muls(self, other):
     return self * other + 1
+"""
+EVENT = """
+import pyaclnn
+from pyaclnn.cann.gate import OUT, call, fetch
+with pyaclnn.Device(0) as device, pyaclnn.Stream(device) as stream:
+    event = fetch("aclrtCreateEventExWithFlag", OUT, 1)
+    call("aclrtRecordEvent", event, stream.pointer)
+    call("aclrtSynchronizeEvent", event)
+    call("aclrtDestroyEvent", event)
+"""
+TWO_DEVICES = """
+import numpy as np, pyaclnn
+from pyaclnn import aclnn
+for _ in range(2):
+    for device in map(pyaclnn.Device, (0, 1)):
+        with pyaclnn.Stream(device) as stream:
+            x = pyaclnn.to_device(np.ones((4, 4), np.float32), device=device)
+            aclnn.muls(x, np.float32(2), stream=stream)
+            stream.synchronize()
 """
 NEWEST = {"PYACLNN_MOCK_CANN": "9.1"}
 FULL = ("--contents", "full")
@@ -127,3 +151,52 @@ def test_a_wrong_kernel_is_found_in_a_graph_from_before_the_part(tmp_path: Path)
     kernel.write_text(WRONG)
     done = pyaclnn("replay", part, PYACLNN_MOCK_OPERATORS=str(kernel), **NEWEST)
     assert done.stdout.count("aclmdlRIExecuteAsync aclnnMuls.out[0]: result: recorded") == 6
+
+
+@pytest.mark.parametrize(
+    ("program", "begin", "end"),
+    [
+        (GRAPH, "aclmdlRICaptureBegin", "aclmdlRICaptureEnd"),  # ends while a graph is captured
+        (GRAPH, "aclmdlRICaptureEnd", "aclmdlRIDestroy"),
+        (PLAN, "aclSetTensorAddr", "aclrtResetDevice"),
+        (TWO_DEVICES, "aclrtCreateStream", "aclrtDestroyStream"),
+    ],
+)
+def test_a_part_that_ends_early_leaves_nothing_alive_when_it_is_replayed(
+    program: str, begin: str, end: str, tmp_path: Path
+) -> None:
+    calls, _ = records(capture(tmp_path / "whole.trace", program, *FULL, **NEWEST))
+    first, last = (next(c.number for c in calls if c.name == name) for name in (begin, end))
+    part = capture(tmp_path / "part", program, *FULL, "--calls", f"{first}:{last}", **NEWEST)
+    done = pyaclnn("replay", part, **NEWEST)
+    assert (done.returncode, done.stderr) == (0, ""), done
+    assert re.match(r"\d+ calls replayed", done.stdout), done.stdout
+
+
+def without(trace: Path, name: str) -> Path:
+    """Write a trace again, without the calls of a function."""
+    magic, rest = trace.read_bytes().split(b"\n", 1)
+    fresh, numbers = magic + b"\n", set()
+    while rest:
+        kind, _, stored, _ = struct.unpack_from("<4sQII", rest)
+        body, rest = rest[20 : 20 + stored], rest[20 + stored :]
+        found = msgspec.msgpack.decode(zlib.decompress(body) if kind == b"BLKz" else body)
+        numbers |= {record[1] for record in found if record[0] == 2 and record[2] == name}
+        kept = [r for r in found if r[0] != 1 or r[1] not in numbers]
+        packed = msgspec.msgpack.encode(kept)
+        fresh += struct.pack("<4sQII", b"BLK-", len(packed), len(packed), zlib.crc32(packed))
+        fresh += packed
+    trace.write_bytes(fresh)
+    return trace
+
+
+def test_calls_on_what_no_call_has_made_are_skipped_and_counted(tmp_path: Path) -> None:
+    trace = capture(tmp_path / "run.trace", EVENT)
+    whole = pyaclnn("replay", trace)
+    assert "no call in the trace has made" not in whole.stdout
+    report = tmp_path / "report.json"
+    done = pyaclnn("replay", without(trace, "aclrtCreateEventExWithFlag"), "--json", report)
+    names = ("aclrtDestroyEvent", "aclrtRecordEvent", "aclrtSynchronizeEvent")
+    words = f"3 calls skipped that use what no call in the trace has made ({', '.join(names)})"
+    assert (done.returncode, words in done.stdout) == (0, True), done
+    assert json.loads(report.read_text())["unmade"] == dict.fromkeys(names, 1)

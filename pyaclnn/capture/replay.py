@@ -9,7 +9,6 @@ reported once.
 
 from __future__ import annotations
 
-import re
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, Final
 
@@ -21,6 +20,7 @@ from pyaclnn.cann.library import backend, function
 from pyaclnn.capture.contents import AFTER, BEFORE, OF_HOST, ContentsOf
 from pyaclnn.capture.descriptors import Descriptors
 from pyaclnn.capture.functions import recorded
+from pyaclnn.capture.left import Left
 from pyaclnn.capture.memory import Memory
 from pyaclnn.capture.session import content_hash
 from pyaclnn.capture.tensor import made_up
@@ -44,17 +44,6 @@ _COMPUTES: Final = frozenset({"phase-2", "graph-run"})
 _MANY: Final = 1 << 31
 _MAY_BE_UNKNOWN: Final = frozenset({"stream", "workspace", "cfg", "expectPtr"})
 """Parameters that NULL serves for if no replayed call has made their handle or address."""
-_ENDS: Final = {
-    r"(acl|aclrt)Create(.+?)(Ex)?(With.*)?": r"\1Destroy\2",
-    r"aclrtMalloc(?!Host|Physical).*": "aclrtFree",
-    r"aclrtMalloc(Host|Physical)": r"aclrtFree\1",
-    "aclrtReserveMemAddress": "aclrtReleaseMemAddress",
-    "aclSetAclOpExecutorRepeatable": "aclDestroyAclOpExecutor",
-    "aclmdlRICaptureEnd": "aclmdlRIDestroy",
-    "aclrtSetDevice": "aclrtResetDevice",
-}
-"""Function that makes something -> the function that ends it."""
-_OF_DEVICE: Final = "aclrt(SetDevice|Malloc|CreateStream)"
 _TIMED_OUT: Final = 507046
 """The status of a wait with a limit, which depends on the machine's speed."""
 
@@ -98,7 +87,7 @@ class _Replay:
         self._needed: dict[int, int] = {}
         self._comparable = True
         self._placed: dict[int, int] = {}
-        self._left: dict[int, tuple[Call, Any]] = {}
+        self._left = Left(self._in_thread)
         self._threads: dict[int, ThreadPoolExecutor] = {}
         self._kept: list[Any] = []
         self._missing: set[str] = set()
@@ -108,7 +97,7 @@ class _Replay:
         if call.number and not self._threads:  # a part of a trace does not begin with it
             function("aclInit")(raw.NULL)
         if call.name == "aclFinalize":
-            self._end_left()
+            self._left.end()
         self._in_thread(call.thread, self._make, call)
 
     def _in_thread(self, thread: int, work: Callable[..., None], *arguments: Any) -> None:
@@ -142,7 +131,11 @@ class _Replay:
     def finish(self) -> None:
         """End what a part of a trace has not ended, and the threads."""
         self._memory.free()
-        self._end_left()
+        for stream, number in self._memory.captured.items():
+            end, model = function("aclmdlRICaptureEnd"), raw.ffi.new("aclmdlRI *")
+            self._in_thread(number, end, raw.pointer_to(stream), model)
+            self._in_thread(number, function("aclmdlRIDestroy"), model[0])
+        self._left.end()
         for thread in self._threads.values():
             thread.shutdown()
 
@@ -272,25 +265,18 @@ class _Replay:
             if block:
                 self._memory.add(old, call.handle(block), new)
             self._handles[old] = new
-            self._keep(new, call)
+            self._left.add(call, new)
         if "p" in role and isinstance(call.result, int) and call.result:
             self._handles[call.result] = int(result)
-            self._keep(int(result), call)
+            self._left.add(call, int(result))
             if call.name.endswith("List"):
                 for element in call.numbers("value"):  # ends with its list
-                    self._left.pop(self._handles.get(element, 0), None)
+                    self._left.remove(self._handles.get(element, 0))
         self._descriptors.learn(call)
         if "places" in role:
             self._placed[call.thread] = call.number
-        if call.name == "aclrtSetDevice":
-            self._keep(call.handle("deviceId"), call)
-        elif "repeatable" in role:
-            executor = self._address(call.handle("executor"))
-            self._left.pop(executor, None)  # its first phase
-            self._keep(executor, call)
-        elif "reset" in role:  # which has freed what is of the device
-            self._left = {handle: left for handle, left in self._left.items()
-                          if not re.match(_OF_DEVICE, left[0].name)}  # fmt: skip
+        first = next(iter(call.arguments.values()), None)
+        self._left.note(call, self._handles.get(first, first) if isinstance(first, int) else 0)
         if "phase-1" in role:
             self._compare_workspace(call, answers)
         elif "destroys" in role:
@@ -299,32 +285,8 @@ class _Replay:
     def _forget(self, call: Call) -> None:
         handle = next(iter(call.arguments.values()), 0)
         if isinstance(handle, int):
-            self._left.pop(self._handles.pop(handle, 0), None)
+            self._left.remove(self._handles.pop(handle, 0))
             self._memory.remove(handle)
-
-    def _keep(self, handle: int, call: Call) -> None:
-        """Note what a call has made; a stream is destroyed in its context."""
-        context = raw.ffi.new("void **")
-        if call.name.startswith("aclrtCreateStream"):
-            function("aclrtGetCurrentContext")(context)
-        self._left.setdefault(handle, (call, context[0]))
-
-    def _end_left(self) -> None:
-        """End what the trace has made and not ended, the newest first, each in its thread."""
-        for stream, thread in self._memory.captured.items():
-            end, model = function("aclmdlRICaptureEnd"), raw.ffi.new("aclmdlRI *")
-            self._in_thread(thread, end, raw.pointer_to(stream), model)
-            self._in_thread(thread, function("aclmdlRIDestroy"), model[0])
-        for handle, (call, context) in reversed(self._left.items()):
-            found = (re.fullmatch(pattern, call.name) for pattern in _ENDS)
-            for match, end in zip(found, _ENDS.values(), strict=True):
-                if match is not None:
-                    target = function(match.expand(end))
-                    argument = raw.ffi.cast(raw.ffi.typeof(target).args[0], handle)
-                    if context:
-                        self._in_thread(call.thread, function("aclrtSetCurrentContext"), context)
-                    self._in_thread(call.thread, target, argument)
-        self._left.clear()
 
     def _compare_workspace(self, call: Call, answers: dict[str, Any]) -> None:
         needed = int.from_bytes(raw.ffi.buffer(answers["workspaceSize"])[:8], "little")

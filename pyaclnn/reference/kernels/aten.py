@@ -22,7 +22,7 @@ from pyaclnn.base.errors import text_of
 from pyaclnn.base.variable import choice
 from pyaclnn.reference.kernels.kernel import Kernel, KernelLimitError
 from pyaclnn.reference.kernels.promotion import BFLOAT16
-from pyaclnn.reference.kernels.rows import function_of, parameter_names, rows_of
+from pyaclnn.reference.kernels.rows import function_of, rows_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -102,14 +102,11 @@ def aten_kernel(name: str) -> Kernel:
 
 def _function(name: str, torch: Any) -> Callable[..., Any]:
     """Compile the expression of an operator."""
-    own = parameter_names(name)
 
     def function_named(name: str) -> Any:
-        if name in own:
-            return None
         return zip if name == "zip" else getattr(torch.ops.aten, name)
 
-    return function_of(aten_calls()[name], function_named)
+    return function_of(name, aten_calls()[name], function_named)
 
 
 def _trial(shapes: Callable[..., Any], compute: Callable[..., Any]) -> Callable[..., Any]:

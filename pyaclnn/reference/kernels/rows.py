@@ -3,8 +3,9 @@
 
 Names are those of C without ``aclnn``, or behind ``=`` whole ones; one that ends in ``*`` has
 results that may be shorter than their tensors. An expression names C parameters, without ``Ref``
-or ``Optional`` if it likes, and functions. A row goes on in lines that begin with a space. Types
-are a word of `TYPES`, or nothing.
+or ``Optional`` if it likes, and functions. Parameters in brackets are None for operators of the
+row that lack them; those behind ``!`` must be NULL, the others may be, except those behind ``?``. A
+row goes on in lines that begin with a space. Types are a word of `TYPES`, or nothing.
 """
 
 from __future__ import annotations
@@ -21,13 +22,13 @@ from pyaclnn.reference.kernels.kernel import short_names
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-__all__ = ["TYPES", "Row", "function_of", "missing", "parameter_names", "rows_of"]
+__all__ = ["TYPES", "Row", "function_of", "missing", "rows_of"]
 
 TYPES: Final = ("common", "real", "truth", "raw")
 """Words for the types in which a row of NumPy computes; `numpy.txt` explains them."""
 _ROW: Final = re.compile(
     rf"(?P<names>[A-Za-z0-9*= ]+): (?:(?P<types>{'|'.join(TYPES)}) )?(?P<text>.*?)"
-    r"(?: \[(?P<null>[\w ]+)\])?"
+    r"(?: \[(?P<null>[\w!? ]+)\])?"
 )
 _FOLDER: Final = __file__.rpartition("/")[0]
 
@@ -40,12 +41,16 @@ class Row(NamedTuple):
         null: Parameters that may be NULL although their C names do not say so.
         shrinks: Whether results may be shorter than the tensors they are written to.
         types: A word of `TYPES`, or nothing.
+        refused: Those of ``null`` that must be NULL.
+        lacked: Parameters that some operators of the row do not have.
     """
 
     text: str
     null: tuple[str, ...]
     shrinks: bool
     types: str = ""
+    refused: tuple[str, ...] = ()
+    lacked: tuple[str, ...] = ()
 
 
 @functools.cache
@@ -58,11 +63,13 @@ def rows_of(table: str) -> Mapping[str, Row]:
     found: dict[str, Row] = {}
     for line in _lines(table):
         if match := _ROW.fullmatch(line):
-            null = tuple((match["null"] or "").split())
+            words = (match["null"] or "").split()
+            null = tuple(word.lstrip("!") for word in words if word[0] != "?")
+            refused = tuple(word[1:] for word in words if word[0] == "!")
+            lacked = tuple(word.lstrip("!?") for word in words)
             for name in match["names"].split():
-                found[_whole(name)] = Row(
-                    match["text"], null, name.endswith("*"), match["types"] or ""
-                )
+                shrinks, types = name.endswith("*"), match["types"] or ""
+                found[_whole(name)] = Row(match["text"], null, shrinks, types, refused, lacked)
     return found
 
 
@@ -85,36 +92,31 @@ def _whole(name: str) -> str:
     return name[1:] if name.startswith("=") else f"aclnn{name.rstrip('*')}"
 
 
-def parameter_names(name: str) -> frozenset[str]:
+def _parameter_names(name: str) -> frozenset[str]:
     """Return the names that the row of an operator may use for its parameters."""
     parameters = catalogue()[name].parameters
     return frozenset(short for parameter in parameters for short in short_names(parameter.name))
 
 
-def function_of(row: Row, function_named: Callable[[str], Any]) -> Callable[..., Any]:
+def function_of(name: str, row: Row, function_named: Callable[[str], Any]) -> Callable[..., Any]:
     """Compile an expression into a function of the parameters that it names.
 
     Args:
+        name: The C name of the operator.
         row: The expression.
-        function_named: Returns the function of a name, or None if it is that of a parameter.
+        function_named: Returns the function of a name that is no parameter.
     """
-    tree = ast.parse(row.text, mode="eval")
+    own = _parameter_names(name)
+    refused = ", ".join(f"{each}={each}" for each in row.refused if each in own)
+    expression = f"without({refused}) or ({row.text})" if refused else row.text
+    tree = ast.parse(expression, mode="eval")
     names = [node for node in ast.walk(tree) if isinstance(node, ast.Name)]
     bound = {node.id for node in names if isinstance(node.ctx, ast.Store)}
     bound |= {node.arg for node in ast.walk(tree) if isinstance(node, ast.arg)}
     free = {node.id for node in names} - bound
-    known = {name: function_named(name) for name in free}
-    functions = {name: function for name, function in known.items() if function is not None}
-    parameters = [
-        inspect.Parameter(
-            name,
-            inspect.Parameter.KEYWORD_ONLY,
-            default=None if name in row.null else inspect.Parameter.empty,
-        )
-        for name in sorted(free - {*functions})
-    ]
-    listed = ", ".join(f"{p.name}=None" if p.name in row.null else p.name for p in parameters)
-    text = f"lambda {'*, ' * bool(listed)}{listed}: {row.text}"
+    functions = {each: None if each in row.lacked else function_named(each) for each in free - own}
+    listed = "".join(f", {each}{'=None' * (each in row.null)}" for each in sorted(free & own))
+    text = f"lambda {'*' * bool(listed)}{listed}: {expression}"
     function: Callable[..., Any] = eval(text, functions)  # noqa: S307 (our own)
-    vars(function)["__signature__"] = inspect.Signature(parameters)
+    vars(function)["__signature__"] = inspect.signature(function)
     return function

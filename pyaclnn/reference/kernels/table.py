@@ -18,7 +18,7 @@ from pyaclnn.facts.operators.catalogue import catalogue
 from pyaclnn.reference.kernels.functions import functions
 from pyaclnn.reference.kernels.kernel import Kernel, short_names
 from pyaclnn.reference.kernels.promotion import cast, floating, promoted, wide
-from pyaclnn.reference.kernels.rows import function_of, parameter_names, rows_of
+from pyaclnn.reference.kernels.rows import function_of, rows_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -33,14 +33,11 @@ def row_kernel(name: str) -> Kernel:
         name: The C name of the operator.
     """
     row = rows_of("numpy")[name]
-    own = parameter_names(name)
 
     def function_named(name: str) -> Any:
-        if name in own:
-            return None
         return functions().get(name) or getattr(np, name, None) or getattr(builtins, name)
 
-    function = function_of(row, function_named)
+    function = function_of(name, row, function_named)
     typed = row.types not in ("", "raw")
     function = _promoting(name, function, row.types) if typed else _quietly(function)
     return Kernel(name, function, shrinks=row.shrinks, plain=not row.types, ignored=row.null)

@@ -10,19 +10,16 @@ import numpy as np
 Array = Any
 
 
-def drawn(seed: int, offset: int) -> np.random.Generator:
-    """Return the generator of a seed and an offset."""
+def drawn(seed: int, offset: int, seeds: Array = None, offsets: Array = None) -> Any:
+    """Return the generator of a seed and an offset, which tensors of one element may hold."""
+    if seeds is not None:
+        seed, offset = int(np.reshape(seeds, -1)[0]), int(np.reshape(offsets, -1)[0]) + offset
     return np.random.Generator(np.random.Philox(key=seed % 2**64, counter=offset % 2**64))
 
 
-def one_number(x: Array) -> int:
-    """The number in a tensor of one element."""
-    return int(np.reshape(x, -1)[0])
-
-
-def keep_bits(results: Array, drop: float, seed: int, offset: int) -> Array:
+def keep_bits(results: Array, drop: float, random: np.random.Generator) -> Array:
     """A mask of dropout: bytes whose bits are 1 where an element is kept."""
-    kept = drawn(seed, offset).random(results.size * 8, np.float32) >= drop
+    kept = random.random(results.size * 8, np.float32) >= drop
     return np.packbits(kept, bitorder="little").reshape(results.shape)
 
 

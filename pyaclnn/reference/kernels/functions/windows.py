@@ -311,6 +311,11 @@ def _matrices(
     return [_resizing(n, m, mode, align, scale) for n, m, scale in rows]
 
 
+def known(*values: Any) -> tuple[Any, ...]:
+    """Those values that are there."""
+    return tuple(value for value in values if value is not None)
+
+
 def resized(
     x: Array, count: Sequence[int], mode: str, align: bool = False, scales: Any = None
 ) -> Array:

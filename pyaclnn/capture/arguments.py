@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 __all__ = ["ACTIONS", "TYPES"]
 
 _UNITS: Final = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
+_LEAST_LIMIT: Final = 4096
 
 
 def _run(name: str, options: argparse.Namespace) -> int:
@@ -48,6 +49,14 @@ def _size(text: str) -> int:
     return int(match[1]) * _UNITS[match[2]]
 
 
+def _limit(text: str) -> int:
+    limit = _size(text)
+    if limit < _LEAST_LIMIT:
+        message = f"{text!r} is less than a trace begins with; it must be 4K or more"
+        raise argparse.ArgumentTypeError(message)
+    return limit
+
+
 ACTIONS: Final[dict[str, Callable[[argparse.Namespace], int]]] = {
     action: functools.partial(_run, name)
     for action, name in (
@@ -63,5 +72,6 @@ TYPES: Final[dict[str, Callable[[str], Any]]] = {
     "calls": _calls,
     "recorded-operator": _operator,
     "size": _size,
+    "limit": _limit,
 }
 """The types of options, by the ``type`` of their rows."""

@@ -184,6 +184,7 @@ def capture(path: str | os.PathLike[str], *, contents: str = "hash") -> Iterator
         InvalidArgumentError: The contents are no policy, or CANN is loaded already, without these
             libraries.
         FileExistsError: The file exists.
+        OSError: Its folder does not exist, or cannot be written to.
 
     Examples:
         >>> with pyaclnn.capture("run.trace", contents="full"):  # doctest: +SKIP
@@ -194,19 +195,23 @@ def capture(path: str | os.PathLike[str], *, contents: str = "hash") -> Iterator
         raise InvalidArgumentError.of("capture", "contents", repr(contents), expected)
     if os.path.lexists(path):
         raise FileExistsError(f"{os.fspath(path)!r} exists; name a file that does not")
-    _require_fronts()
+    folder = Path(path).absolute().parent
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise OSError(f"'{folder}' is no folder that this process can write to")
+    _require_fronts(os.fspath(path))
     begin = _recorded_by("capture_begin", "int(*)(const char *, const char *)")
     trace = os.fsencode(os.path.abspath(path))  # noqa: PTH100
     if begin(trace, str(Settings(contents=contents)).encode()):
-        raise InvalidArgumentError.of("capture", "path", repr(os.fspath(path)), "one at a time",
-                                      "end the capture that has begun")  # fmt: skip
+        expected = "given when no other capture has begun in the process"
+        raise InvalidArgumentError.of("capture", "path", repr(os.fspath(path)), expected,
+                                      "leave the 'with' block of the other first")  # fmt: skip
     try:
         yield
     finally:
         _recorded_by("capture_end", "void(*)(void)")()
 
 
-def _require_fronts() -> None:
+def _require_fronts(path: str) -> None:
     """Load the libraries in front of the backend, unless they are."""
     found = loaded_backend()
     if found is None:
@@ -215,8 +220,9 @@ def _require_fronts() -> None:
             found = select_backend(fronts_of(real))
     if found is not None and not (found.directory / _TABLE).is_file():
         raise InvalidArgumentError.of(
-            "capture", "path", "given", "given before the first call that needs a device",
-            f"{found.directory} is loaded already; begin earlier, or run 'pyaclnn capture'",
+            "capture", "path", repr(path), "given before the first call that needs a device",
+            f"CANN is loaded already, from {found.directory}; begin the first capture earlier, or "
+            "run the program under 'pyaclnn capture'",
         )  # fmt: skip
 
 

@@ -12,7 +12,15 @@ from pyaclnn.base.spelling import did_you_mean
 from pyaclnn.calling.by_name import c_spelling
 from pyaclnn.cann.status import meaning
 from pyaclnn.capture.descriptors import Descriptors
-from pyaclnn.capture.trace import Call, Contents, Ended, TraceError, Unrecorded, read_trace
+from pyaclnn.capture.trace import (
+    Call,
+    Contents,
+    Ended,
+    TraceError,
+    Unrecorded,
+    read_trace,
+    traces_of,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -54,6 +62,7 @@ def lines_of(
     if operator is not None and operator not in names:
         hint = did_you_mean(c_spelling(operator), names) or "without --operator all are listed"
         raise TraceError(f"{path.name} has no call of {operator!r}; {hint}")
+    totals.others = [each.name for each in traces_of(path)[1:]]
     if as_json:
         yield json.dumps(totals.as_json())
     else:
@@ -102,6 +111,7 @@ class _Totals:
         self.bytes = self.most = 0
         self.contents = 0
         self.signal: int | None = None  # before its end
+        self.others: list[str] = []
 
     def add(self, record: object) -> None:
         if isinstance(record, Call):
@@ -139,6 +149,7 @@ class _Totals:
             "most_device_memory": self.most,
             "contents": self.contents,
             "signal": self.signal,
+            "other_processes": self.others,
         }
 
     def lines(self) -> Iterator[str]:
@@ -155,6 +166,8 @@ class _Totals:
         if self.unrecorded:
             counted = (f"{name} {count}" for name, count in sorted(self.unrecorded.items()))
             yield "not recorded: " + ", ".join(counted)
+        if self.others:
+            yield f"other processes of the program: {', '.join(self.others)}"
         if self.signal is None:
             yield "not ended: the process was killed or still runs, or the file was cut"
         elif self.signal:

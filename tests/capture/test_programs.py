@@ -22,7 +22,7 @@ from pyaclnn.capture.trace import Call, Contents, Ended, Process, read_trace, tr
 from pyaclnn.mock import cflags, ldflags
 from tests.product.pages import PAGES, blocks
 
-from .captured import capture, pyaclnn
+from .captured import PROGRAM, capture, pyaclnn
 
 PAGE = PAGES["docs/how-to/capture.md"]
 SOURCES = Path(__file__).parent / "c"
@@ -200,6 +200,57 @@ def test_the_part_of_a_program_on_the_page_is_captured(tmp_path: Path) -> None:
     assert "no divergence" in done.stdout
 
 
+ENDS = """
+import numpy as np, pyaclnn
+with pyaclnn.capture("part.trace"):
+    pyaclnn.ops.rms_norm(np.ones((2, 8), np.float32), np.ones(8, np.float32))
+"""
+REFUSED = """
+import numpy as np, pyaclnn
+def refuse(path, **given):
+    try:
+        with pyaclnn.capture(path, **given):
+            print("captured", path)
+    except (OSError, ValueError) as error:
+        print(f"{type(error).__name__}: {error}".partition("\\n")[0])
+refuse("absent/part.trace")
+refuse("part.trace", contents="ful")
+with pyaclnn.capture("one.trace"):
+    refuse("two.trace")
+"""
+LATE = REFUSED.replace(
+    'with pyaclnn.capture("one.trace"):', "if pyaclnn.Device(0).synchronize() is None:"
+)
+
+
+def in_folder(program: str, name: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    file = folder / name
+    file.write_text(program)
+    return subprocess.run([sys.executable, file], env={**os.environ, "PYACLNN_BACKEND": "mock"},
+                          cwd=folder, capture_output=True, text=True, check=True)  # fmt: skip
+
+
+def test_a_part_that_ends_before_its_device_leaves_nothing_of_the_recorder(tmp_path: Path) -> None:
+    assert in_folder(ENDS, "part.py", tmp_path).stderr == ""
+    trace = tmp_path / "run.trace"
+    assert pyaclnn("trace", "show", tmp_path / "part.trace").stdout.count("aclnnRmsNorm 1") == 1
+    command = ("--calls", ":40", "--", sys.executable, "-c", PROGRAM)
+    done = pyaclnn("capture", "-o", trace, *command)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.parametrize(
+    ("program", "when"),
+    [(REFUSED, "when no other capture has begun in the process"),
+     (LATE, "before the first call that needs a device")],
+)  # fmt: skip
+def test_a_part_that_cannot_be_captured_is_refused(program: str, when: str, tmp_path: Path) -> None:
+    absent, contents, late = in_folder(program, "part.py", tmp_path).stdout.splitlines()
+    assert absent == f"OSError: '{tmp_path / 'absent'}' is no folder that this process can write to"
+    assert "'contents' is 'ful'; it must be 'none', 'hash' or 'full'" in contents
+    assert late.endswith(f"'path' is 'two.trace'; it must be given {when}.")
+
+
 @pytest.mark.exhaustive
 def test_each_part_that_a_program_captures_replays_by_itself(tmp_path: Path) -> None:
     traces = [tmp_path / "first.trace", tmp_path / "second.trace"]
@@ -245,6 +296,8 @@ def test_a_child_of_a_fork_has_a_file_of_its_own(build: dict[str, Path], tmp_pat
     parent, child = traces_of(trace)
     assert calls(parent)[-1].name == "aclFinalize"
     assert [call.name for call in calls(child)] == ["aclrtCreateStream"]
+    shown = pyaclnn("trace", "show", trace)
+    assert f"other processes of the program: {child.name}\n" in shown.stdout
 
 
 THREADS = """

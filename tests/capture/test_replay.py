@@ -367,6 +367,13 @@ def test_a_missing_trace_is_named_before_a_missing_backend(tmp_path: Path) -> No
     assert "absent" in done.stderr
 
 
+def test_a_limit_below_what_a_trace_begins_with_is_refused(tmp_path: Path) -> None:
+    done = pyaclnn("capture", "-o", tmp_path / "run.trace", "--limit", "4095", "--", "true")
+    assert done.returncode == 2
+    words = "argument --limit: '4095' is less than a trace begins with; it must be 4K or more"
+    assert words in done.stderr
+
+
 def test_a_file_that_exists_is_not_overwritten(trace: Path) -> None:
     done = pyaclnn("capture", "-o", trace, "--", "true")
     assert done.returncode == 2

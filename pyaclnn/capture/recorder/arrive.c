@@ -167,7 +167,8 @@ static uint64_t record_call(uint32_t number, struct capture_function *function,
     mock_words_read(registers, function->kinds, words);
     const uint64_t call = capture_next_call();
     const bool wanted = capture_wanted(call);
-    if (wanted) {
+    /* What copies are on their way from may end behind the last call that is recorded. */
+    if (wanted || function->hook == CAPTURE_DRAIN || function->hook == CAPTURE_RESET) {
         capture_before(function, call, words);
     }
     if (function->hook == CAPTURE_SYNCHRONIZE) {

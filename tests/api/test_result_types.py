@@ -14,6 +14,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 
+import pyaclnn
 from pyaclnn import reference
 from pyaclnn.facts.operators.lists import in_lists
 from pyaclnn.health.smoke.launching import is_possible, sample
@@ -55,3 +56,11 @@ def test_a_result_has_the_type_that_the_definition_gives(
     for name, value in call(operator, copies(given)).items():
         if value is not None:
             assert value.dtype == expected[name], name
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float16])
+def test_a_result_has_the_type_that_the_caller_names(dtype: type, npu: Any) -> None:
+    x = np.ones((2, 4), np.float16)
+    assert pyaclnn.linalg_vector_norm(x, 2.0, dtype=dtype).dtype == dtype
+    on_device = pyaclnn.to_device(x, npu)
+    assert pyaclnn.linalg_vector_norm(on_device, 2.0, dtype=dtype).dtype == dtype

@@ -33,6 +33,11 @@ EQUIVALENT = {
         "return {} if found is None else dict(zip(results, found, strict=False))",
     ): "each rule returns as many results as it is asked for; a test holds all rules to that",
     (
+        "pyaclnn/calling/plan.py",
+        "status = self._operator.function(queue._timeline.struct, NO_PLAN, 1, message)",
+        "status = self._operator.function(queue._timeline.struct, NO_PLAN, 2, message)",
+    ): "any number but 0 asks C to judge",
+    (
         "pyaclnn/runtime/array.py",
         "_BASE = 1 << 32",
         "_BASE = 2 << 32",

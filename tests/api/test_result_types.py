@@ -59,8 +59,8 @@ def test_a_result_has_the_type_that_the_definition_gives(
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float16])
-def test_a_result_has_the_type_that_the_caller_names(dtype: type, npu: Any) -> None:
+def test_a_result_has_the_type_that_the_caller_names(dtype: type, device: pyaclnn.Device) -> None:
     x = np.ones((2, 4), np.float16)
     assert pyaclnn.linalg_vector_norm(x, 2.0, dtype=dtype).dtype == dtype
-    on_device = pyaclnn.to_device(x, npu)
+    on_device = pyaclnn.to_device(x, device)
     assert pyaclnn.linalg_vector_norm(on_device, 2.0, dtype=dtype).dtype == dtype

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import ast
 import functools
 from collections import namedtuple
 from types import FunctionType, SimpleNamespace
@@ -53,8 +52,9 @@ class Given(SimpleNamespace):
 
     def passed_to(self, definition: FunctionType, **others: Any) -> Any:
         """Call another definition with those arguments that it has, and others."""
-        known = vars(self) | others
-        return definition(**{name: known[name] for name in names_of(definition) if name in known})
+        known, code = vars(self) | others, definition.__code__
+        names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+        return definition(**{name: known[name] for name in names if name in known})
 
 
 class RowsGiven(NamedTuple):
@@ -158,12 +158,8 @@ def defined(
                 found = body(Given(**arguments))
             return found if kind is None else kind(*found)
 
-        names = [node.arg for node in ast.walk(ast.parse(f"lambda {parameters}: 0"))
-                 if isinstance(node, ast.arg)]  # fmt: skip
-        passed = ", ".join(f"{name}={name}" for name in names)
-        function: FunctionType = eval(  # noqa: S307  # our own
-            f"lambda {parameters}: compute({passed})", {"compute": compute}
-        )
+        text = f"lambda {parameters}: compute(**locals())"
+        function: FunctionType = eval(text, {"compute": compute})  # noqa: S307  # our own
         functools.update_wrapper(function, body)
         del function.__wrapped__  # type: ignore[attr-defined]
         function.__annotations__ = {"return": kind.__name__ if kind else "NDArray[Any]"}
@@ -202,12 +198,6 @@ def chosen(mask: Sequence[bool], *gradients: Any) -> tuple[Any, ...]:
             f"{len(gradients)} gradients"
         )
     return tuple(g if wanted else None for g, wanted in zip(gradients, mask, strict=True))
-
-
-def names_of(definition: FunctionType) -> Sequence[str]:
-    """Return the names of a definition's parameters."""
-    code = definition.__code__
-    return code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
 
 
 def definitions_of(module: ModuleType) -> Mapping[str, Any]:

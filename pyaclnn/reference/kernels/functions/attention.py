@@ -139,7 +139,7 @@ def _alike(kv: Array, q: Array) -> Array:
     return np.repeat(kv, q.shape[1] // max(kv.shape[1], 1), 1)
 
 
-def _attend(q: Array, k: Array, v: Array, rule: Scoring) -> tuple[Array, Array, Array]:
+def _attend(rule: Scoring, q: Array, k: Array, v: Array) -> tuple[Array, Array, Array]:
     """The result, and each row's largest score and its sum of exponentials."""
     scores = _scores(q, _alike(k, q), rule)
     top = scores.max(-1, keepdims=True, initial=-np.inf)
@@ -154,7 +154,7 @@ def _grouped(gradient: Array, kv: Array) -> Array:
     return gradient.reshape(shape).sum(2)
 
 
-def _gradient(q: Array, k: Array, v: Array, dy: Array, rule: Scoring) -> list[Array]:
+def _gradient(rule: Scoring, q: Array, k: Array, v: Array, dy: Array) -> list[Array]:
     keys, values = _alike(k, q), _alike(v, q)
     probabilities = softmax(_scores(q, keys, rule))
     kept = _kept(rule, probabilities.shape)
@@ -180,6 +180,23 @@ def _one(x: Array, part: slice) -> Array:
     return np.moveaxis(x[part], 0, 1)[None]
 
 
+def _parts(tensors: Sequence[Array], heads: int, layout: str, ends: Any) -> list[list[Array]]:
+    """Queries, keys, values, and what is as queries: of each sequence, or of all batches."""
+    q, k = tensors[:2]
+    if layout == "TND":
+        pairs = zip(_sequences(ends[0], len(q)), _sequences(ends[1], len(k)), strict=True)
+        return [[_one(x, (a, b)[i in (1, 2)]) for i, x in enumerate(tensors)] for a, b in pairs]
+    few = k.shape[-1] * heads // max(q.shape[-1], 1) if layout in ("BSH", "SBH") else heads
+    return [[_heads(x, layout, (heads, few)[i in (1, 2)]) for i, x in enumerate(tensors)]]
+
+
+def _whole(parts: Sequence[Array], layout: str) -> Array:
+    """The inverse of `_parts` for one of its tensors."""
+    if layout == "TND":
+        return np.concatenate([np.moveaxis(part[0], 0, 1) for part in parts])
+    return _joined(parts[0], layout)
+
+
 def attention(
     tensors: Sequence[Array], heads: int, layout: str, rule: Scoring, ends: Any = (None, None)
 ) -> tuple[Array, ...]:
@@ -189,36 +206,20 @@ def attention(
         The largest score of each row and its sum of exponentials, eight times each; nothing for
         the probabilities, which are not kept; and the result.
     """
-    q, k, v = tensors
-    if layout == "TND":
-        rows = zip(_sequences(ends[0], len(q)), _sequences(ends[1], len(k)), strict=True)
-        found = [_attend(_one(q, a), _one(k, b), _one(v, b), rule) for a, b in rows]
-        joined = [
-            np.concatenate([np.moveaxis(p[0], 0, 1) for p in x]) for x in zip(*found, strict=True)
-        ]
-        return *(np.repeat(x, _STATISTICS, -1) for x in joined[1:]), None, joined[0]
-    one = _heads(q, layout, heads)
-    few = k.shape[-1] * heads // max(q.shape[-1], 1) if layout in ("BSH", "SBH") else heads
-    y, top, total = _attend(one, _heads(k, layout, few), _heads(v, layout, few), rule)
-    spread = (np.repeat(x, _STATISTICS, -1) for x in (top, total))
-    return *spread, None, _joined(y, layout)
+    found = [_attend(rule, *part) for part in _parts(tensors, heads, layout, ends)]
+    y, *scores = zip(*found, strict=True)
+    each = (_whole(x, layout) if layout == "TND" else x[0] for x in scores)
+    return *(np.repeat(x, _STATISTICS, -1) for x in each), None, _whole(y, layout)
 
 
 def attention_gradient(
     tensors: Sequence[Array], heads: int, layout: str, rule: Scoring, ends: Any = (None, None)
 ) -> tuple[Array, ...]:
     """The gradients of `attention` by queries, keys, values and the shift, if there is one."""
-    q, k, v, dy = tensors
-    if layout == "TND":
-        rows = zip(_sequences(ends[0], len(q)), _sequences(ends[1], len(k)), strict=True)
-        found = [_gradient(_one(q, a), _one(k, b), _one(v, b), _one(dy, a), rule) for a, b in rows]
-        parts = [*zip(*found, strict=True)][:3]
-        return *(np.concatenate([np.moveaxis(p[0], 0, 1) for p in x]) for x in parts), None
-    few = k.shape[-1] * heads // max(q.shape[-1], 1) if layout in ("BSH", "SBH") else heads
-    counts = (heads, few, few, heads)
-    split = [_heads(x, layout, n) for x, n in zip(tensors, counts, strict=True)]
-    *made, shift = _gradient(split[0], split[1], split[2], split[3], rule)
-    return *(_joined(x, layout) for x in made), None if rule.shift is None else shift
+    found = [_gradient(rule, *part) for part in _parts(tensors, heads, layout, ends)]
+    *made, shift = zip(*found, strict=True)
+    is_shifted = rule.shift is not None and layout != "TND"
+    return *(_whole(x, layout) for x in made), shift[0] if is_shifted else None
 
 
 def page_rows(cache: Array, table: Array, heads: int) -> Array:
@@ -232,22 +233,17 @@ def page_rows(cache: Array, table: Array, heads: int) -> Array:
     return pages.reshape(len(table), -1, heads, cache.shape[-1] // heads)
 
 
-def inferred_attention(  # as CANN's operators
-    tensors: Sequence[Any],
-    heads: int,
-    kv_heads: int,
-    layout: str,
-    rule: Scoring,
-    lengths: tuple[Any, Any] = (None, None),
-    table: Array = None,
+def inferred_attention(
+    tensors: Any, heads: Any, layout: str, rule: Scoring, lengths: Any, table: Array = None
 ) -> tuple[Array, Array]:
     """Attention of inference, and the logarithm of each row's sum of exponentials.
 
+    Heads are those of queries, and of keys and values or 0 for as many.
     Lengths are those of each batch, one for all, or cumulative with the layout TND. Keys and values
     are tensors, or lists of one tensor, or of one a batch; with a table they are pages.
     """
     q, k, v = (x[0] if isinstance(x, list) and len(x) == 1 else x for x in tensors)
-    kv_heads = kv_heads or heads
+    heads, kv_heads = heads[0], heads[1] or heads[0]
     if layout == "TND" and table is None:
         top, total, _, y = attention((q, k, v), heads, layout, rule, lengths)
         return y, (top + np.log(total))[..., :1]
@@ -269,7 +265,7 @@ def inferred_attention(  # as CANN's operators
         used = [_length(each, b) for each in lengths]
         part = [one[:, :, : used[0]], *(x[:, :, : used[1]] for x in pair)]
         mine = rule._replace(shift=_batch(rule.shift, b), mask=_batch(rule.mask, b))
-        y, top, total = _attend(part[0], part[1], part[2], mine)
+        y, top, total = _attend(mine, *part)
         rest = one.shape[2] - y.shape[2]
         made.append(np.pad(y, [(0, 0), (0, 0), (0, rest), (0, 0)]))
         lse = np.where(total > 0, top + np.log(total), np.inf)

@@ -169,7 +169,7 @@ def roi_means(
     """Return the means of bilinear samples in regions, rows of an image's number and corners."""
     if end != 0:
         raise NotImplementedError(f"roi_end_mode {end}, whose corners are not known for sure")
-    return roi_align(x, rois[:, 0], rois[:, 1:], size, scale, samples, shift=False)
+    return roi_align(x, rois[:, 0], rois[:, 1:], size, (scale, samples, False))
 
 
 def responsible(boxes: Array, shape: Sequence[int], strides: Sequence[int], count: int) -> Array:

@@ -14,16 +14,12 @@ Array = Any
 
 
 def advanced(
-    tokens: tuple[Array, Array],
-    lengths: Array,
-    tables: Array,
-    states: tuple[Array, Array],
-    counts: tuple[int, int],
-) -> tuple[Array, Array, Array, Array]:
+    tokens: Array, lengths: Array, tables: Array, states: Array, counts: tuple[int, int]
+) -> tuple[Array, ...]:
     """The next step of the first sequences: tokens, positions, lengths, and slots in a cache.
 
     Args:
-        tokens: Tokens of the last step, and sampled ones, one a sequence.
+        tokens: Those of the last step, and sampled ones, one a sequence.
         lengths: The lengths of sequences.
         tables: The blocks of the cache of each sequence.
         states: Positions and slots of the last step.
@@ -33,15 +29,11 @@ def advanced(
     made = [np.array(x) for x in (tokens[0], states[0], lengths, states[1])]
     positions = lengths[:number]
     blocks = tables[np.arange(number), positions // size]
-    found = (
-        tokens[1].reshape(-1)[:number],
-        positions,
-        positions + 1,
-        blocks * size + positions % size,
-    )
+    slots = blocks * size + positions % size
+    found = tokens[1].reshape(-1)[:number], positions, positions + 1, slots
     for x, new in zip(made, found, strict=True):
         x[:number] = new
-    return made[0], made[1], made[2], made[3]
+    return tuple(made)
 
 
 def gathered_cache(

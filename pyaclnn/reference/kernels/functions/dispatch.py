@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from pyaclnn.reference.kernels.functions.exchange import Group
 
 Array = Any
+Arrays = tuple[Array, ...]
 
 
 def residual_norm(x: Array, residual: Array, gamma: Array, epsilon: float) -> tuple[Array, Array]:
@@ -97,14 +98,8 @@ def _chosen(experts: Array, mask: Array, count: int) -> Array:
 
 
 def dispatched(
-    x: Array,
-    experts: Array,
-    given: tuple[Array, Array, Array],
-    results: tuple[Array, Array, Array, Array, Array, Array],
-    group: Group,
-    count: int,
-    modes: tuple[int, int],
-) -> tuple[Array, ...]:
+    x: Array, experts: Array, given: Arrays, results: Arrays, group: Group, count: int, modes: Any
+) -> Arrays:
     """The tokens of all ranks for this rank's experts.
 
     Args:
@@ -175,29 +170,21 @@ def _origins(where: Array, results: Array, experts: Array, room: int) -> Array:
 
 
 def brought_back(
-    rows: Array,
-    experts: Array,
-    ends: Array,
-    weights: Array,
-    mask: Array,
-    group: Group,
-    count: int,
-    special: tuple[int, int, Array] = (0, 0, None),
+    rows: Array, experts: Array, given: Arrays, group: Group, count: int, special: Any
 ) -> Array:
     """The rows of each token's experts, weighted and summed where the token is from.
 
     Args:
         rows: The rows of this rank's experts, as `dispatched` orders them.
         experts: The experts of this rank's tokens, (T, K).
-        ends: Where the rows of an expert for a rank end.
-        weights: The weight of each choice, (T, K).
-        mask: Active tokens, or None.
+        given: Where the rows of an expert for a rank end, the weight of each choice, (T, K), and
+            active tokens, or None.
         group: The group.
         count: How many experts the group has.
         special: How many experts behind those give zeros, how many behind them the token itself,
             and the tokens or None.
     """
-    share = count // group.ranks
+    share, (ends, weights, mask) = count // group.ranks, given
     counts = np.diff(ends.reshape(-1)[: share * group.ranks].astype(np.int64), prepend=0)
     counts = counts * (not group.in_trial)
     parts = _pieces(rows[: counts.sum()], counts)

@@ -81,19 +81,14 @@ def group_ends(groups: Array, *, counts: bool) -> Array:
 
 
 def grouped_product(
-    x: Sequence[Array],
-    weight: Sequence[Array],
-    bias: Sequence[Array] | None,
-    groups: Any,
-    results: Sequence[Array],
-    counts: bool = False,
-    axis: int = 0,
-    **absent: Any,
+    factors: tuple[Any, Any, Any], groups: Any, results: Any, rule: Any = (False, 0), **absent: Any
 ) -> list[Array]:
     """Products of rows of tokens with the matrix of their group.
 
-    Groups end where cumulative numbers say, or have as many rows as they count.
+    Factors are lists of rows, matrices and biases. Groups end where cumulative numbers say, or have
+    as many rows as they count; the rule is whether they do, and the axis of the groups.
     """
+    (x, weight, bias), (counts, axis) = factors, rule
     without(**{name: value or None for name, value in absent.items()})
     if axis not in (-1, 0):
         raise NotImplementedError(f"groupType {axis} is not computed")
@@ -131,12 +126,7 @@ def expert_range_combined(
 
 
 def expert_range_combined_back(
-    gradient: Array,
-    places: Array,
-    tokens: Array,
-    weights: Array,
-    chosen: int,
-    limits: Sequence[int] | None,
+    gradient: Array, places: Array, tokens: Array, weights: Array, chosen: int, limits: Any
 ) -> tuple[Array, Array]:
     """The gradients of `expert_range_combined` by its tokens and by its weights."""
     first, last = limits or (0, len(places))

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 Array = Any
+Lengths = tuple["Sequence[int]", "Sequence[int]"]
 
 
 def class_shares(
@@ -47,13 +48,7 @@ def cross_entropy_slope(
 
 
 def ctc_back(
-    gradient: Array,
-    logs: Array,
-    targets: Array,
-    lengths: tuple[Sequence[int], Sequence[int]],
-    forward: tuple[Array, Array],
-    blank: int,
-    zero_infinity: bool,
+    gradient: Array, logs: Array, targets: Array, sizes: Lengths, forward: Any, rule: Any
 ) -> Array:
     """The gradient of a CTC loss by what the softmax before its logarithms takes.
 
@@ -61,13 +56,13 @@ def ctc_back(
         gradient: The gradient of each loss, (N,).
         logs: Logarithms of the probabilities of classes, (T, N, C).
         targets: Classes, (N, S) or those of all sequences in a row.
-        lengths: The steps of each sequence, and the number of its classes.
+        sizes: The steps of each sequence, and the number of its classes.
         forward: The losses, and the logarithms of the probabilities of paths so far.
-        blank: The class between classes.
-        zero_infinity: Whether infinite losses have no gradient.
+        rule: The class between classes, and whether infinite losses have no gradient.
     """
-    made, starts = np.zeros(logs.shape), np.cumsum([0, *lengths[1]])
-    for place, (steps, size) in enumerate(zip(*lengths, strict=True)):
+    blank, zero_infinity = rule
+    made, starts = np.zeros(logs.shape), np.cumsum([0, *sizes[1]])
+    for place, (steps, size) in enumerate(zip(*sizes, strict=True)):
         own = targets[place, :size] if targets.ndim > 1 else targets[starts[place] :][:size]
         path = np.full(2 * size + 1, blank)
         path[1::2] = own

@@ -11,25 +11,36 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 Array = Any
+State = tuple[Array, ...]
+Rates = tuple[Any, ...]
+Lists = Any
+"""Lists of tensors."""
+
+
+def _moments(first: Array, second: Array, gradient: Array, betas: Rates) -> tuple[Array, Array]:
+    """The moments of gradients after another one."""
+    return (
+        betas[0] * first + (1 - betas[0]) * gradient,
+        betas[1] * second + (1 - betas[1]) * gradient * gradient,
+    )
+
+
+def _by_kind(made: Sequence[State]) -> list[list[Array]]:
+    """The tensors of all steps, a list for each kind."""
+    return [list(each) for each in zip(*made, strict=True)]
 
 
 def adam_step(
-    state: tuple[Array, Array, Array, Array],
-    gradient: Array,
-    powers: tuple[float, float],
-    rates: tuple[float, float, float, float, float],
-    maximize: bool = False,
-) -> tuple[Array, ...]:
+    state: State, gradient: Array, powers: Rates, rates: Rates, maximize: bool = False
+) -> State:
     """A step of AdamW on variables, two moments and the largest second one, or None for it.
 
     Powers are those of the decays at this step; rates are the learning rate, the two decays, the
     decay of the weights, and epsilon.
     """
     variable, first, second, largest = state
-    rate, beta1, beta2, decay, epsilon = rates
-    gradient = -gradient if maximize else gradient
-    first = beta1 * first + (1 - beta1) * gradient
-    second = beta2 * second + (1 - beta2) * gradient * gradient
+    rate, *betas, decay, epsilon = rates
+    first, second = _moments(first, second, -gradient if maximize else gradient, tuple(betas))
     largest = None if largest is None else np.maximum(largest, second)
     spread = np.sqrt((second if largest is None else largest) / (1 - powers[1])) + epsilon
     variable = variable * (1 - rate * decay) - rate * first / (1 - powers[0]) / spread
@@ -37,45 +48,30 @@ def adam_step(
 
 
 def adamw_steps(
-    state: Sequence[Sequence[Array]],
-    gradients: Sequence[Array],
-    steps: Sequence[Array],
-    rates: tuple[float, float, float, float, float],
-    flags: tuple[bool, bool],
-    scaled: tuple[Array, Array],
+    state: Lists, gradients: Lists, steps: Lists, rates: Rates, flags: Rates, scaled: State
 ) -> tuple[list[Array] | None, ...]:
     """Steps of AdamW on lists of tensors: `adam_step` of each.
 
     Flags are those of `adam_step`: amsgrad, maximize. Gradients are divided by a scale, if there
     is one; nothing changes if a number that is found infinite is 1.
     """
-    amsgrad, maximize = flags
-    scale, infinite = scaled
-    most: Sequence[Array] = state[3] if amsgrad else [None] * len(gradients)
-    if infinite is not None and infinite.reshape(-1)[0] == 1:
-        made = [*zip(*state[:3], most, strict=True)]
-    else:
+    (amsgrad, maximize), (scale, infinite) = flags, scaled
+    most: Lists = state[3] if amsgrad else [None] * len(gradients)
+    made: list[State] = [*zip(*state[:3], most, strict=True)]
+    if infinite is None or infinite.reshape(-1)[0] != 1:
+        if scale is not None:
+            gradients = [gradient / scale.reshape(()) for gradient in gradients]
+        counts = [step.reshape(()) for step in steps]
         made = [
-            adam_step(
-                (variable, first, second, largest),
-                gradient if scale is None else gradient / scale.reshape(()),
-                (rates[1] ** step.reshape(()), rates[2] ** step.reshape(())),
-                rates,
-                maximize,
-            )
-            for variable, first, second, largest, gradient, step in zip(
-                *state[:3], most, gradients, steps, strict=True
-            )
+            adam_step(own, gradient, (rates[1] ** count, rates[2] ** count), rates, maximize)
+            for own, gradient, count in zip(made, gradients, counts, strict=True)
         ]
-    found = [list(each) for each in zip(*made, strict=True)]
+    found = _by_kind(made)
     return found[0], found[1], found[2], found[3] if amsgrad else None
 
 
 def sgd_steps(
-    state: Sequence[Sequence[Array] | None],
-    scale: Array,
-    rates: tuple[float, float, float, float],
-    flags: tuple[bool, bool, bool],
+    state: Lists, scale: Array, rates: Rates, flags: Rates
 ) -> tuple[list[Array] | None, ...]:
     """Steps of stochastic gradient descent on variables, gradients and buffers of the momentum.
 
@@ -85,7 +81,7 @@ def sgd_steps(
     decay, momentum, rate, dampening = rates
     nesterov, maximize, is_first = flags
     variables, gradients, buffers = state
-    made: list[tuple[Array, ...]] = []
+    made: list[State] = []
     for place, (variable, raw) in enumerate(zip(variables or [], gradients or [], strict=True)):
         unscaled = raw if scale is None else raw / scale.reshape(())
         step = (-unscaled if maximize else unscaled) + decay * variable
@@ -95,17 +91,11 @@ def sgd_steps(
             buffer = step if is_first else momentum * old + (1 - dampening) * step
             step = step + momentum * buffer if nesterov else buffer
         made.append((variable - rate * step, unscaled, buffer))
-    found = [list(each) for each in zip(*made, strict=True)]
+    found = _by_kind(made)
     return found[0], found[1], found[2] if momentum and buffers else None
 
 
-def averaged_adam(
-    state: tuple[Array, Array, Array, Array],
-    gradient: Array,
-    step: Array,
-    rates: tuple[float, float, float, float, float, float],
-    flags: tuple[int, bool],
-) -> tuple[Array, ...]:
+def averaged_adam(state: State, gradient: Array, step: Array, rates: Rates, flags: Rates) -> State:
     """A step of Adam on variables, two moments and an exponential average of the variables.
 
     Rates are the learning rate, the decays of the average and the moments, epsilon and the decay
@@ -113,12 +103,11 @@ def averaged_adam(
     the bias of the moments is corrected.
     """
     variable, first, second, average = state
-    rate, average_decay, beta1, beta2, epsilon, decay = rates
+    rate, average_decay, *betas, epsilon, decay = rates
     apart, corrected = flags
     gradient = gradient if apart == 1 else gradient + decay * variable
-    first = beta1 * first + (1 - beta1) * gradient
-    second = beta2 * second + (1 - beta2) * gradient * gradient
-    powers = [1 - beta ** step.reshape(()) if corrected else 1 for beta in (beta1, beta2)]
+    first, second = _moments(first, second, gradient, tuple(betas))
+    powers = [1 - beta ** step.reshape(()) if corrected else 1 for beta in betas]
     update = first / powers[0] / (np.sqrt(second / powers[1]) + epsilon)
     variable = variable - rate * (update + (decay * variable if apart == 1 else 0))
     return variable, first, second, average_decay * average + (1 - average_decay) * variable

@@ -14,20 +14,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
 Array = Any
-_REDUCE: dict[Any, Any] = {
-    0: None,
-    1: np.add,
-    2: np.multiply,
-    3: np.maximum,
-    4: np.minimum,
-}
+_REDUCE: list[Any] = [None, np.add, np.multiply, np.maximum, np.minimum]
 
 
-def padded(x: Array, widths: Sequence[int], mode: str) -> Array:
+def padded(x: Array, widths: Sequence[int], mode: str, **rule: Any) -> Array:
     """A tensor with a border: two widths an axis, the last axis first; negative ones cut it."""
     pairs = [*zip(widths[::2], widths[1::2], strict=True)][::-1]
     pairs = [(0, 0)] * (x.ndim - len(pairs)) + pairs
-    wide = np.pad(x, np.maximum(pairs, 0), mode)  # type: ignore[call-overload]
+    wide = np.pad(x, np.maximum(pairs, 0), mode, **rule)  # type: ignore[call-overload]
     ends = [n + min(behind, 0) for n, (_, behind) in zip(wide.shape, pairs, strict=True)]
     return wide[tuple(slice(max(-a, 0), n) for n, (a, _) in zip(ends, pairs, strict=True))]
 
@@ -124,20 +118,17 @@ def consecutive(x: Array, axis: int | None = None) -> tuple[Array, ...]:
 
 
 def bags(
-    table: Array,
-    indices: Array,
-    offsets: Array,
-    mode: int,
-    weights: Array,
-    last: bool,
-    padding: int,
+    table: Array, indices: Array, weights: Array, offsets: Array, rule: tuple[int, bool, int]
 ) -> tuple[Array, ...]:
     """Sums (0), means (1) or largest elements (2) of the rows of a table that bags of indices name.
+
+    The rule is the mode, whether offsets have the end of the last bag, and an index that is none.
 
     Returns:
         The results, the bag of each index, the number of indices of each bag without padding, and
         with mode 2 the index of each largest element, else None.
     """
+    mode, last, padding = rule
     starts = offsets[:-1] if last else offsets
     bag = np.searchsorted(starts, np.arange(len(indices)), "right") - 1
     counted = indices != padding
@@ -200,13 +191,10 @@ def bordered(x: Array, pad: Sequence[int], value: Any) -> Array:
     """A tensor in a border of a value: two widths an axis, the last axis first; some below 0."""
     if len(pad) % 2 or len(pad) > 2 * x.ndim:
         raise ValueError(f"pad has {len(pad)} elements; it must have two a dimension")
-    pairs = [(0, 0)] * (x.ndim - len(pad) // 2) + [*zip(pad[::2], pad[1::2], strict=True)][::-1]
-    if any(sum(pair) + length < 0 for pair, length in zip(pairs, x.shape, strict=True)):
+    sides = zip(pad[::2], pad[1::2], x.shape[::-1], strict=False)
+    if any(before + after + length < 0 for before, after, length in sides):
         raise ValueError(f"pad {list(pad)} takes more away than {list(x.shape)} has")
-    grown = [(max(before, 0), max(after, 0)) for before, after in pairs]
-    made = np.pad(x, grown, constant_values=np.asarray(value).astype(x.dtype))
-    lengths = zip(pairs, made.shape, strict=True)
-    return made[tuple(slice(max(-a, 0), length - max(-b, 0)) for (a, b), length in lengths)]
+    return padded(x, pad, "constant", constant_values=np.asarray(value).astype(x.dtype))
 
 
 def pieces(x: Array, dim: int, lengths: Sequence[int] | int) -> list[Array]:

@@ -15,12 +15,7 @@ from pyaclnn.reference.kernels.functions.basic import sigmoid
 from pyaclnn.reference.kernels.functions.routing import groups_of_rows
 
 Array = Any
-_PACKED = {
-    ("int32", "int4"),
-    ("int32", "int32"),
-    ("float32", "float4_e2m1fn"),
-    ("float32", "float32"),
-}
+_PACKED = {"int32": ("int4", "int32"), "float32": ("float4_e2m1fn", "float32")}
 """The types that numbers of 4 bits come from, and those that hold them."""
 _ROUND = {"round": np.rint, "floor": np.floor, "ceil": np.ceil, "trunc": np.trunc}
 
@@ -189,7 +184,7 @@ def packed_nibbles(x: Array, results: Array) -> Array:
 
     Integers come from int32, floats from float32.
     """
-    if (x.dtype.name, results.dtype.name) not in _PACKED:
+    if results.dtype.name not in _PACKED.get(x.dtype.name, ()):
         raise NotImplementedError(f"{results.dtype} of {x.dtype} is not computed")
     if x.dtype == np.int32:
         numbers = x.astype(np.int8)
@@ -199,22 +194,18 @@ def packed_nibbles(x: Array, results: Array) -> Array:
 
 
 def shared_scales(
-    x: Array,
-    results: Array,
-    axis: int,
-    mode: str,
-    algorithm: int = 0,
-    block: int = 32,
-    **absent: Any,
+    x: Array, results: Array, axis: int, rule: tuple[Any, ...], **absent: Any
 ) -> tuple[Array, Array]:
     """Narrow floats with a scale for 32 elements along an axis, two scales behind each other.
+
+    The rule is how to round, the algorithm of the scales, and the size of a block, if it is stated.
 
     Raises:
         NotImplementedError: A block has another size, or the largest number is given.
     """
-    without(
-        blocksize=None if block == BLOCK else block, **{k: v or None for k, v in absent.items()}
-    )
+    mode, algorithm, block = (*rule, BLOCK)[:3]
+    others = {name: value or None for name, value in absent.items()}
+    without(blocksize=None if block == BLOCK else block, **others)
     moved = np.moveaxis(x, axis, -1)
     rows = np.ascontiguousarray(moved).reshape(-1, moved.shape[-1])
     unknown = np.zeros(len(rows), bool)

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
 Array = Any
+Rule = tuple[Any, int, bool]
+"""Numbers of sequences that have each step, or None; directions; whether the batch is first."""
 
 
 def _masks(live: Array, steps: int) -> Array:
@@ -195,16 +197,14 @@ class _Stack:
         x: Inputs; a matrix has the rows of one step after those of the one before.
         params: For each layer and direction the weights of inputs and of the state, and biases.
         firsts: First states, each (layers * directions, batch, hidden).
-        sizes: Number of the sequences that have each step, or None if all have all of them.
-        ways: Number of directions.
-        batch_first: Whether the first axis of the inputs is the batch.
+        rule: Number of the sequences that have each step, or None if all have all of them; number
+            of directions; whether the first axis of the inputs is the batch.
     """
 
     def __init__(
-        self, x: Array, params: Sequence[Array], firsts: Sequence[Array], sizes: Array, ways: int,
-        batch_first: bool,
-    ) -> None:  # fmt: skip
-        self.batch_first, self.ways, self.flat = batch_first, ways, x.ndim != len("tbf")
+        self, x: Array, params: Sequence[Array], firsts: Sequence[Array], rule: Rule
+    ) -> None:
+        (sizes, self.ways, self.batch_first), self.flat = rule, x.ndim != len("tbf")
         count, batch, hidden = firsts[0].shape
         if self.flat and sizes is not None and len(x) != len(sizes) * batch:
             raise KernelLimitError("input has only the steps that count; no facts say where h goes")
@@ -214,8 +214,7 @@ class _Stack:
             live = np.arange(batch) < np.asarray(sizes)[:, None]
             self.live = np.broadcast_to(live[..., None], (len(sizes), batch, hidden))
         each = len(params) // count
-        self.places = [slice(k * each, (k + 1) * each) for k in range(count)]
-        self.params = [params[place] for place in self.places]
+        self.params = [params[k * each : (k + 1) * each] for k in range(count)]
 
     def turned(self, x: Array) -> Array:
         """Exchange time and batch if the caller's tensors have the batch first."""
@@ -238,18 +237,20 @@ class _Stack:
         """Return the last state of each layer and direction."""
         return np.stack([s[0 if k % self.ways else -1] for k, s in enumerate(states)])
 
-    def back(
-        self, cell: Callable[..., Any], dy: Array, lasts: Sequence[Array], saved: Sequence[Any]
-    ) -> tuple[Array, list[Array], list[Array]]:
-        """Return the gradients of inputs, of first states, and of parameters.
+    def gradients(
+        self, cell: Callable[..., Any], given: Sequence[Array], saved: Any, shape_of_x: Any
+    ) -> tuple[Any, ...]:
+        """Return the gradients of inputs in their shape, of first states, and a list of parameters.
 
         Args:
             cell: Function of a cell's inputs, parameters, first states, mask, the gradients of its
                 outputs and last states, and what its run has saved, the outputs first.
-            dy: Gradient of the outputs, or None for zeros.
-            lasts: Gradients of the last states, or None.
-            saved: For each layer and direction what its run has saved.
+            given: Gradients of the outputs and of the last states, or None for zeros.
+            saved: Lists of what the runs of layers and directions have saved, the outputs first.
+            shape_of_x: Shape of the inputs.
         """
+        dy, *lasts = given
+        saved = [*zip(*saved, strict=True)]
         shape = (*self.x.shape[:2], self.ways * self.firsts[0].shape[-1])
         if dy is None:
             dy = self.turned(np.zeros(shape, np.float32))
@@ -261,17 +262,18 @@ class _Stack:
             below = saved[(layer - 1) * self.ways : layer * self.ways]
             x = np.concatenate([part[0] for part in below], -1) if layer else self.x
             turn = slice(None, None, -1 if way else 1)
-            given = x[turn], self.params[k], [first[k] for first in self.firsts]
+            own = x[turn], self.params[k], [first[k] for first in self.firsts]
             live = None if self.live is None else self.live[turn]
             part = np.split(dy, self.ways, -1)[way][turn]
-            found = cell(*given, live, part, [d[k] for d in lasts], [s[turn] for s in saved[k]])
+            found = cell(*own, live, part, [d[k] for d in lasts], [s[turn] for s in saved[k]])
             dx = found[0][turn] if dx is None else dx + found[0][turn]
             states.append(found[1])
             weights.append(found[2])
             if way == 0:
                 dy, dx = dx, None
         firsts = [np.stack(each) for each in zip(*states[::-1], strict=True)]
-        return self.turned(dy), firsts, [w for own in weights[::-1] for w in own]
+        dx = self.turned(dy).reshape(shape_of_x)
+        return dx, *firsts, [weight for each in weights[::-1] for weight in each]
 
 
 def _refuse_dropout(rate: float, layers: int) -> None:
@@ -279,14 +281,12 @@ def _refuse_dropout(rate: float, layers: int) -> None:
         raise KernelLimitError("no facts say which numbers dropout between layers draws")
 
 
-def _no_states(
-    x: Array, params: Sequence[Array], sizes: Array, has_bias: bool, batch_first: bool
-) -> Array:
+def _no_states(x: Array, params: Sequence[Array], has_bias: bool, rule: Rule) -> Array:
     """Return the zeros that a network starts from which is given no states."""
+    sizes, _, batch_first = rule
     batch = sizes[0] if sizes is not None else x.shape[0 if batch_first else 1]
-    return np.zeros(
-        (len(params) // (4 if has_bias else 2), int(batch), params[1].shape[1]), np.float32
-    )
+    count = len(params) // (4 if has_bias else 2)
+    return np.zeros((count, int(batch), params[1].shape[1]), np.float32)
 
 
 def _lstm_parameters(params: Sequence[Array]) -> tuple[Array, Array]:
@@ -296,16 +296,15 @@ def _lstm_parameters(params: Sequence[Array]) -> tuple[Array, Array]:
 
 
 def lstm_stack(
-    x: Array, params: Sequence[Array], hx: Sequence[Array] | None, sizes: Array, has_bias: bool,
-    ways: int, batch_first: bool, dropout: float, train: bool,
-) -> tuple[Any, ...]:  # fmt: skip
+    x: Array, params: Sequence[Array], hx: Any, rule: Rule, bias: bool, dropout: float, train: bool
+) -> tuple[Any, ...]:
     """Run LSTMs over time: outputs, last states, and i, j, f, o, h, c, tanh(c) of all if trained.
 
     Those are (time, batch, hidden), a list each of layers and directions.
     """
-    hx = hx or [_no_states(x, params, sizes, has_bias, batch_first)] * 2
-    _refuse_dropout(dropout if train else 0, len(hx[0]) // ways)
-    stack = _Stack(x, params, hx, sizes, ways, batch_first)
+    hx = hx or [_no_states(x, params, bias, rule)] * 2
+    _refuse_dropout(dropout if train else 0, len(hx[0]) // rule[1])
+    stack = _Stack(x, params, hx, rule)
     y, cells = stack.run(
         lambda x, p, s, live: lstm(x, *_lstm_parameters(p), s[0], s[1], "ifjo", 0.0, live)
     )
@@ -315,20 +314,12 @@ def lstm_stack(
 
 
 def lstm_stack_backward(
-    x: Array, params: Sequence[Array], hx: Sequence[Array], sizes: Array, ways: int,
-    batch_first: bool, gradients: tuple[Array, Array, Array], saved: tuple[Sequence[Array], ...],
-) -> tuple[Any, ...]:  # fmt: skip
+    x: Array, params: Sequence[Array], hx: Sequence[Array], rule: Rule, gradients: Any, saved: Any
+) -> tuple[Any, ...]:
     """Return the gradients of `lstm_stack`: of inputs, both states, and a list of parameters.
 
-    Args:
-        x: Inputs.
-        params: Parameters.
-        hx: First states.
-        sizes: Number of the sequences that have each step, or None.
-        ways: Number of directions.
-        batch_first: Whether the first axis of the inputs is the batch.
-        gradients: Of outputs and both last states; None for zeros.
-        saved: h, c, i, j, f, o, tanh(c).
+    Gradients are those of outputs and both last states, or None for zeros; saved are h, c, i, j, f,
+    o and tanh(c).
     """
 
     def cell(
@@ -340,9 +331,7 @@ def lstm_stack_backward(
         dw, db, dx, *states = found
         return dx, states, [dw[: x.shape[-1]].T, dw[x.shape[-1] :].T, db, db][: len(p)]
 
-    stack = _Stack(x, params, hx, sizes, ways, batch_first)
-    dx, states, weights = stack.back(cell, gradients[0], gradients[1:], [*zip(*saved, strict=True)])
-    return dx.reshape(x.shape), *states, weights
+    return _Stack(x, params, hx, rule).gradients(cell, gradients, saved, x.shape)
 
 
 def _gru_parameters(params: Sequence[Array]) -> tuple[Any, Any]:
@@ -356,24 +345,22 @@ def _refuse_sizes(sizes: Array, batch: int) -> None:
 
 
 def gru_stack(
-    x: Array, params: Sequence[Array], hx: Array, sizes: Array, ways: int, batch_first: bool,
-    dropout: float, train: bool,
-) -> tuple[Any, ...]:  # fmt: skip
+    x: Array, params: Sequence[Array], hx: Array, rule: Rule, dropout: float, train: bool
+) -> tuple[Any, ...]:
     """Run GRUs over time: outputs, last states, and r, z, n, the state's n, h of all if trained."""
-    _refuse_dropout(dropout if train else 0, len(hx) // ways)
-    _refuse_sizes(sizes, hx.shape[1])
-    stack = _Stack(x, params, [hx], None, ways, batch_first)
+    _refuse_dropout(dropout if train else 0, len(hx) // rule[1])
+    _refuse_sizes(rule[0], hx.shape[1])
+    stack = _Stack(x, params, [hx], (None, *rule[1:]))
     y, cells = stack.run(lambda x, p, s, _: gru(x, *_gru_parameters(p), s[0], "rzh"))
     h, _, z, r, new, from_h = ([*part] for part in zip(*cells, strict=True))
     return (stack.turned(y), stack.last(h), *((r, z, new, from_h, h) if train else (None,) * 5))
 
 
 def gru_stack_backward(
-    x: Array, params: Sequence[Array], hx: Array, sizes: Array, ways: int, batch_first: bool,
-    gradients: tuple[Array, Array], saved: tuple[Sequence[Array], ...],
-) -> tuple[Any, ...]:  # fmt: skip
+    x: Array, params: Sequence[Array], hx: Array, rule: Rule, gradients: Any, saved: Any
+) -> tuple[Any, ...]:
     """Return the gradients of `gru_stack`, of h, z, r, n and the state's n that it saved."""
-    _refuse_sizes(sizes, hx.shape[1])
+    _refuse_sizes(rule[0], hx.shape[1])
 
     def cell(
         x: Array, p: Any, first: Any, _: Array, dy: Array, lasts: Any, saved: Any
@@ -382,6 +369,5 @@ def gru_stack_backward(
         *found, dx, dh = gru_backward(x, weights, first[0], h, slopes, saved[1:], "rzh")
         return dx, [dh], [each.T for each in found][: len(p)]
 
-    stack = _Stack(x, params, [hx], None, ways, batch_first)
-    dx, states, weights = stack.back(cell, gradients[0], gradients[1:], [*zip(*saved, strict=True)])
-    return dx.reshape(x.shape), *states, weights
+    stack = _Stack(x, params, [hx], (None, *rule[1:]))
+    return stack.gradients(cell, gradients, saved, x.shape)

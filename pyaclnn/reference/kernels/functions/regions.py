@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 Array = Any
+Rule = tuple[float, int, bool]
+"""The factor of borders, the number of samples of a bin, and whether borders are shifted."""
 
 
 def _means(first: float, last: float, length: int, bins: int, samples: int) -> Array:
@@ -29,14 +31,10 @@ def _means(first: float, last: float, length: int, bins: int, samples: int) -> A
 
 
 def _matrices(
-    boxes: Array,
-    image: Sequence[int],
-    size: tuple[int, int],
-    scale: float,
-    sampling: int,
-    shift: bool,
+    boxes: Array, image: Sequence[int], size: Sequence[int], rule: Rule
 ) -> Iterator[tuple[Array, Array]]:
     """The shares of rows and of columns in the bins of each box."""
+    scale, sampling, shift = rule
     for x1, y1, x2, y2 in boxes * scale - (0.5 if shift else 0):
         ends = (y2, x2) if shift else (max(y2, y1 + 1), max(x2, x1 + 1))
         sides = zip((y1, x1), ends, image, size, strict=True)
@@ -44,15 +42,7 @@ def _matrices(
         yield rows, columns
 
 
-def roi_align(
-    x: Array,
-    images: Array,
-    boxes: Array,
-    size: tuple[int, int],
-    scale: float,
-    sampling: int,
-    shift: bool,
-) -> Array:
+def roi_align(x: Array, images: Array, boxes: Array, size: Sequence[int], rule: Rule) -> Array:
     """The means of bilinear samples in the bins of boxes.
 
     Args:
@@ -60,32 +50,25 @@ def roi_align(
         images: The image of each box.
         boxes: Left, upper, right and lower borders, (R, 4).
         size: The number of bins of a box.
-        scale: The factor of the borders.
-        sampling: The number of samples of a bin along each axis; 0 one an element.
-        shift: Whether borders lie half an element before, and boxes may be smaller than one.
+        rule: The factor of the borders; the number of samples of a bin along each axis, 0 one an
+            element; whether borders lie half an element before, and boxes may be smaller than one.
 
     Returns:
         (R, C, *size).
     """
     made = np.zeros((len(boxes), x.shape[1], *size))
-    matrices = _matrices(boxes, x.shape[2:], size, scale, sampling, shift)
+    matrices = _matrices(boxes, x.shape[2:], size, rule)
     for box, (rows, columns) in enumerate(matrices):
         made[box] = rows @ x[int(images[box])] @ columns.T
     return made
 
 
 def roi_align_back(
-    gradient: Array,
-    images: Array,
-    boxes: Array,
-    shape: Sequence[int],
-    scale: float,
-    sampling: int,
-    shift: bool,
+    gradient: Array, images: Array, boxes: Array, shape: Sequence[int], rule: Rule
 ) -> Array:
     """The gradient of `roi_align` by its images, which have a shape."""
     made = np.zeros(tuple(shape))
-    matrices = _matrices(boxes, shape[2:], gradient.shape[2:], scale, sampling, shift)
+    matrices = _matrices(boxes, shape[2:], gradient.shape[2:], rule)
     for box, (rows, columns) in enumerate(matrices):
         made[int(images[box])] += rows.T @ gradient[box] @ columns
     return made

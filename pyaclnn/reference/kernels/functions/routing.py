@@ -34,12 +34,7 @@ def group_sums(x: Array, ends: Array, *, counts: bool = False) -> Array:
 
 
 def feed_forward(
-    x: Array,
-    weights: tuple[Array, Array],
-    biases: tuple[Array, Array],
-    ends: Any,
-    activation: str,
-    counts: bool = True,
+    x: Array, weights: Array, biases: Array, ends: Any, activation: str, counts: bool = True
 ) -> Array:
     """Two products with an activation between them, with matrices of each group if it has groups.
 
@@ -61,7 +56,7 @@ def feed_forward(
     for place, pair in enumerate(zip(*weights, strict=True)):
         mine = group == place
         own = (None if each is None else each[place] for each in biases)
-        made[mine] = feed_forward(x[mine], pair, tuple(own), None, activation)  # type: ignore[arg-type]
+        made[mine] = feed_forward(x[mine], pair, tuple(own), None, activation)
     return made
 
 
@@ -96,12 +91,8 @@ def expanded(x: Array, rows: Array, experts: Array, active: int) -> tuple[Array,
 
 
 def routed(
-    x: Array,
-    experts: Array,
-    results: Array,
-    limits: tuple[int, int, int, int],
-    tokens: tuple[int, bool] = (0, False),
-) -> tuple[Array, Array, Array, Array, Array]:
+    x: Array, experts: Array, results: Array, limits: tuple[int, ...], tokens: tuple[int, bool]
+) -> tuple[Array, ...]:
     """Expanded rows, the place of each, and how many each expert has before and after dropping.
 
     Args:
@@ -143,9 +134,7 @@ def expanded_back(gradient: Array, places: Array, chosen: int) -> Array:
     return rows.reshape(-1, chosen, gradient.shape[-1]).sum(1)
 
 
-def unpermuted_back(
-    rows: Array, gradient: Array, places: Array, weights: Array
-) -> tuple[Array, Array]:
+def unpermuted_back(rows: Array, gradient: Array, places: Array, weights: Array) -> Array:
     """The gradients of a weighted sum of rows from their places: by rows, and by weights."""
     chosen = 1 if weights is None else weights.shape[1]
     spread = np.repeat(gradient, chosen, 0)

@@ -76,9 +76,7 @@ def convolved(x: Array, w: Array, b: Any, window: Window, groups: int = 1) -> Ar
     return made if b is None else made + b.reshape(-1, *[1] * rank)
 
 
-def convolved_back(
-    y: Array, w: Array, size: Sequence[int], window: Window, groups: int = 1
-) -> Array:
+def convolved_back(y: Array, w: Array, size: Any, window: Window, groups: int = 1) -> Array:
     """The gradient of a convolution by its input of a size: a transposed convolution."""
     rank = w.ndim - 2
     if y.ndim == rank + 1:
@@ -96,9 +94,7 @@ def convolved_back(
     return made[_last(slice(p, p + n) for p, n in zip(padding, spatial, strict=True))]
 
 
-def convolved_weight(
-    x: Array, y: Array, shape: Sequence[int], window: Window, groups: int = 1
-) -> Array:
+def convolved_weight(x: Array, y: Array, shape: Any, window: Window, groups: int = 1) -> Array:
     """The gradient of a convolution by its weight of a shape."""
     rank = len(shape) - 2
     if x.ndim == rank + 1:
@@ -154,9 +150,7 @@ def max_pooled(x: Array, window: tuple[Any, ...], results: Array, rank: int) -> 
     return chosen, np.take_along_axis(np.broadcast_to(where, inside.shape), best, -1)[..., 0]
 
 
-def max_masked(
-    x: Array, window: tuple[Any, ...], results: Array, mask: Array
-) -> tuple[Array, Array]:
+def max_masked(x: Array, window: Any, results: Array, mask: Array) -> tuple[Array, Array]:
     """The largest element of each window of two axes, and its place in the window as a mask.
 
     A mask has bytes for each place in a window: 1 in the byte of each window that has its largest
@@ -228,19 +222,15 @@ def _mean_windows(
     return matrices, functools.reduce(np.multiply.outer, counts).astype(np.float64)
 
 
-def mean_pooled(
-    x: Array, count: Sequence[int], window: Window, padded: bool, override: int
-) -> Array:
+def mean_pooled(x: Array, count: Sequence[int], *rule: Any) -> Array:
     """The means of windows; padding counts if asked for, unless another divisor is given."""
-    matrices, divisor = _mean_windows(x.shape, count, window, padded, override)
+    matrices, divisor = _mean_windows(x.shape, count, *rule)
     return mixed(x, matrices) / divisor
 
 
-def mean_pooled_back(
-    y: Array, size: Sequence[int], rank: int, window: Window, padded: bool, override: int
-) -> Array:
+def mean_pooled_back(y: Array, size: Sequence[int], rank: int, *rule: Any) -> Array:
     """The gradient of `mean_pooled` by a tensor of a size."""
-    matrices, divisor = _mean_windows(size, y.shape[-rank:], window, padded, override)
+    matrices, divisor = _mean_windows(size, y.shape[-rank:], *rule)
     return mixed(y / divisor, [matrix.T for matrix in matrices])
 
 
@@ -305,27 +295,18 @@ def _resizing(n: int, m: int, mode: str, align: bool, scale: float) -> Array:
 
 
 def _matrices(
-    size: Sequence[int], count: Sequence[int], mode: str, align: bool, scales: Any
+    size: Sequence[int], count: Sequence[int], mode: str, align: bool = False, scales: Any = ()
 ) -> list[Array]:
-    rows = zip(tuple(size)[-len(count) :], count, scales or [0] * len(count), strict=True)
+    given = [scale for scale in scales or () if scale is not None] or [0] * len(count)
+    rows = zip(tuple(size)[-len(count) :], count, given, strict=True)
     return [_resizing(n, m, mode, align, scale) for n, m, scale in rows]
 
 
-def known(*values: Any) -> tuple[Any, ...]:
-    """Those values that are there."""
-    return tuple(value for value in values if value is not None)
+def resized(x: Array, count: Sequence[int], *rule: Any) -> Array:
+    """A tensor with other lengths of its last axes, interpolated by a mode, ends, and scales."""
+    return mixed(x, _matrices(x.shape, count, *rule))
 
 
-def resized(
-    x: Array, count: Sequence[int], mode: str, align: bool = False, scales: Any = None
-) -> Array:
-    """A tensor with other lengths of its last axes, interpolated."""
-    return mixed(x, _matrices(x.shape, count, mode, align, scales))
-
-
-def resized_back(
-    y: Array, size: Sequence[int], mode: str, align: bool = False, scales: Any = None
-) -> Array:
+def resized_back(y: Array, size: Sequence[int], *rule: Any) -> Array:
     """The gradient of `resized` by a tensor of a size."""
-    count = y.shape[2:]
-    return mixed(y, [matrix.T for matrix in _matrices(size, count, mode, align, scales)])
+    return mixed(y, [matrix.T for matrix in _matrices(size, y.shape[2:], *rule)])

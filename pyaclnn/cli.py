@@ -12,7 +12,6 @@ import functools
 import os
 import shlex
 import sys
-from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -28,7 +27,7 @@ from pyaclnn.capture import arguments as capture
 from pyaclnn.facts.chips import DEFAULT_SOC_NAME
 from pyaclnn.facts.releases import DEFAULT, RELEASES, VARIABLE, ReleaseError
 from pyaclnn.health import arguments as health
-from pyaclnn.mock.control import contract_command, functions, kernels
+from pyaclnn.mock.control import functions, kernels
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -184,13 +183,13 @@ def _table() -> CommandTable:
         "completion": lambda options: completion.run(parser(), options.shell),
         **capture.ACTIONS,
         "env": _env,
-        "manual": lambda _: manual.run(parser(), version("pyaclnn")),
-        "mock faults": contract_command.print_faults,
+        "manual": _manual,
+        "mock faults": functools.partial(_contract, "print_faults"),
         "mock functions": functions.run,
         "mock home": _mock_home,
         "mock kernels": kernels.run,
         "mock print": _mock_print,
-        "mock rules": contract_command.print_rules,
+        "mock rules": functools.partial(_contract, "print_rules"),
         "mock run": _mock_run,
         "tiling": tiling.run,
     }
@@ -221,6 +220,18 @@ class _Version(argparse.Action):
 
         print(version_line())
         parser.exit()
+
+
+def _contract(name: str, options: argparse.Namespace) -> int:
+    from pyaclnn.mock.control import contract_command  # reads all rules
+
+    return int(getattr(contract_command, name)(options))
+
+
+def _manual(_options: argparse.Namespace) -> int:
+    from importlib.metadata import version  # takes as long as all other imports here
+
+    return manual.run(parser(), version("pyaclnn"))
 
 
 def _env(options: argparse.Namespace) -> int:

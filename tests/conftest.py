@@ -24,6 +24,7 @@ from hypothesis import settings
 
 import pyaclnn.bindgen
 
+from .editable import use_light_loader
 from .holdings import holdings, mappings_of_devices, no_leaks, what_is_left
 from .kept import keeper
 
@@ -91,6 +92,7 @@ def pytest_configure(config: pytest.Config) -> None:
     cache = getattr(config, "cache", None)
     if sys.dont_write_bytecode and cache is not None:
         keep_byte_code(cache.mkdir("bytecode"))
+    use_light_loader(config)
     if hasattr(config, "workerinput"):
         return
     compile_the_package()

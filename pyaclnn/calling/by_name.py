@@ -76,8 +76,7 @@ def known_operators() -> tuple[str, ...]:
     backend = loaded_backend()
     names = set(catalogue())
     if backend is not None:
-        everything = operator_headers().everything()
-        there = {n.removesuffix(PHASE_1) for n in everything if n.endswith(PHASE_1)}
+        there = operator_headers().operators()
         names = there if backend.headers and there else names | there
     return tuple(sorted(names))
 

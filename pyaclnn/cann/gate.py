@@ -83,8 +83,11 @@ def refuse_if_forked(routine: str) -> None:
 
 
 def call(
-    name: str, *arguments: object, describe: Callable[[], Mapping[str, str]] | None = None
-) -> None:
+    name: str,
+    *arguments: object,
+    describe: Callable[[], Mapping[str, str]] | None = None,
+    accepted: str = "",
+) -> bool:
     """Call a function that returns a status.
 
     Args:
@@ -92,13 +95,22 @@ def call(
         *arguments: Its arguments, as the compiled binding takes them.
         describe: Gives the description of each argument, if the caller knows better than their
             plain values; only called on failure.
+        accepted: C name of a status that is no failure.
+
+    Returns:
+        Whether the status is 0 and not the accepted one.
 
     Raises:
-        AclError: The status is not 0; of the sub-class that fits the code.
+        AclError: The status is another; of the sub-class that fits the code.
         ContextError: This process was forked from one that had initialised CANN.
     """
     refuse_if_forked(name)
-    _judge(name, _resolve(name)(*arguments), arguments, describe)
+    status = _resolve(name)(*arguments)
+    # An error would read the explanations of all codes, which costs 20 ms.
+    if accepted and status == code_named(accepted):
+        return False
+    _judge(name, status, arguments, describe)
+    return True
 
 
 def _judge(

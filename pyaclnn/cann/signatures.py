@@ -147,6 +147,10 @@ class OperatorHeaders:
         # A function without a first phase is in no index.
         return (self.everything() if indexed is None else _operators_in(indexed)).get(name)
 
+    def operators(self) -> set[str]:
+        """Return the C names of the second phases of all operators that are declared here."""
+        return {n.removesuffix(PHASE_1) for n in self.everything() if n.endswith(PHASE_1)}
+
     @functools.cache  # noqa: B019  # there is one of these for a backend, and it stays
     def everything(self) -> Mapping[str, Signature]:
         """Return all that is declared here, by C name; reads every header."""
@@ -164,6 +168,10 @@ class _Table(OperatorHeaders):
         """Return a function of the table."""
         entry = catalogue().get(name.removesuffix(PHASE_1))
         return None if entry is None else _listed(entry, name)
+
+    def operators(self) -> set[str]:
+        """Return the C names of the table, without a signature of each."""
+        return set(catalogue())
 
     @functools.cache  # noqa: B019  # as above
     def everything(self) -> Mapping[str, Signature]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import argparse
 import functools
+import importlib
 import re
 from typing import TYPE_CHECKING, Any, Final
 
@@ -17,10 +18,8 @@ _UNITS: Final = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 _LEAST_LIMIT: Final = 4096
 
 
-def _run(name: str, options: argparse.Namespace) -> int:
-    from pyaclnn.capture import commands  # noqa: PLC0415  # it needs NumPy
-
-    return int(getattr(commands, name)(options))
+def _run(module: str, name: str, options: argparse.Namespace) -> int:
+    return int(getattr(importlib.import_module(f"pyaclnn.capture.{module}"), name)(options))
 
 
 def _calls(text: str) -> tuple[int, int | None]:
@@ -32,7 +31,7 @@ def _calls(text: str) -> tuple[int, int | None]:
 
 
 def _operator(text: str) -> str:
-    from pyaclnn.calling.by_name import c_spelling, closest_operators  # noqa: PLC0415  # as in _run
+    from pyaclnn.calling.by_name import c_spelling, closest_operators  # noqa: PLC0415  # it needs NumPy
     from pyaclnn.capture.functions import with_contents  # noqa: PLC0415
 
     known = with_contents()
@@ -58,13 +57,13 @@ def _limit(text: str) -> int:
 
 
 ACTIONS: Final[dict[str, Callable[[argparse.Namespace], int]]] = {
-    action: functools.partial(_run, name)
-    for action, name in (
-        ("capture", "run_captured"),
-        ("replay", "replay_trace"),
-        ("trace compare", "compare_traces"),
-        ("trace show", "show_trace"),
-        ("trace test", "write_test"),
+    action: functools.partial(_run, module, name)
+    for action, module, name in (
+        ("capture", "program", "run_captured"),  # needs no NumPy, unlike the others
+        ("replay", "commands", "replay_trace"),
+        ("trace compare", "commands", "compare_traces"),
+        ("trace show", "commands", "show_trace"),
+        ("trace test", "commands", "write_test"),
     )
 }
 """The function of each command, by the ``action`` of its row."""

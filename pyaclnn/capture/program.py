@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A program that is captured: run as a child, with the signals that this process gets."""
+"""The command ``pyaclnn capture``: a program as a child, which gets the signals of this process."""
 
 from __future__ import annotations
 
@@ -13,12 +13,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from pyaclnn.base.elf import ElfError, interpreter
+from pyaclnn.capture.session import Settings, captured
 
 if TYPE_CHECKING:
+    import argparse
     from collections.abc import Mapping, Sequence
     from types import FrameType
 
-__all__ = ["run", "why_nothing"]
+__all__ = ["complain", "run", "run_captured", "why_nothing"]
+
+_UNUSABLE, _NOT_EXECUTABLE, _NOT_FOUND = 2, 126, 127
 
 _PASSED_ON: Final = (signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2)
 _OF_TERMINALS: Final = (signal.SIGINT, signal.SIGQUIT)
@@ -63,3 +67,51 @@ def why_nothing(program: str) -> str:
         f"source it first, and capture what the script starts; 'ldd {os.fspath(path)}' and "
         "LD_DEBUG=libs show what is loaded"
     )
+
+
+def complain(command: str, error: object, status: int = _UNUSABLE) -> int:
+    """Print why a command of captures cannot do what it is for.
+
+    Args:
+        command: The command, e.g. ``trace show``.
+        error: The reason.
+        status: The exit status.
+
+    Returns:
+        The exit status.
+    """
+    if isinstance(error, OSError) and error.filename is not None:
+        error = f"{os.fspath(error.filename)!r}: {error.strerror}"
+    sys.stderr.write(f"pyaclnn {command}: {error}\n")
+    return status
+
+
+def run_captured(options: argparse.Namespace) -> int:
+    """Run a program, record its calls, and return its status; 2 if there were none."""
+    program = options.program[1:] if options.program[:1] == ["--"] else options.program
+    if not program:
+        options.parser.error("a program is missing after 'capture -o FILE --'")
+    if os.path.lexists(options.output):
+        return complain("capture", f"'{options.output}' exists; name a file that does not")
+    if not options.output.absolute().parent.is_dir():
+        return complain("capture", f"'{options.output.absolute().parent}' is no folder")
+    first, last = options.calls or (0, None)
+    settings = Settings(options.contents, options.largest, options.limit or 0, first, last,
+                        tuple(options.full or ()))  # fmt: skip
+    environment = captured(os.environ, options.output, settings)
+    try:
+        status = run(program, environment)
+    except FileNotFoundError:
+        return complain("capture", f"there is no program '{program[0]}'", _NOT_FOUND)
+    except OSError as error:
+        message = f"'{program[0]}' cannot run: {error.strerror}"
+        return complain("capture", message, _NOT_EXECUTABLE)
+    if os.path.lexists(options.output):
+        if settings.full:
+            from pyaclnn.capture.uncalled import uncalled  # noqa: PLC0415  # it needs NumPy
+
+            for message in uncalled(settings.full, options.output):
+                complain("capture", message)
+        return status
+    return complain("capture", f"nothing was recorded: {why_nothing(program[0])}",
+                     status or _UNUSABLE)  # fmt: skip

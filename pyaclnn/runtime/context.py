@@ -11,7 +11,7 @@ from __future__ import annotations
 import functools
 from typing import TYPE_CHECKING
 
-from pyaclnn.base.errors import AclError, ContextError
+from pyaclnn.base.errors import AclError
 from pyaclnn.cann import raw
 from pyaclnn.cann.gate import (
     call,
@@ -22,7 +22,6 @@ from pyaclnn.cann.gate import (
     report,
     silence,
 )
-from pyaclnn.cann.status import code_named
 from pyaclnn.runtime.handle import Resource
 
 if TYPE_CHECKING:
@@ -45,13 +44,8 @@ __all__ = [
 def current_context() -> Pointer | None:
     """Return the calling thread's current context, or None. Drives ``aclrtGetCurrentContext``."""
     found = raw.ffi.new("void **")
-    try:
-        call("aclrtGetCurrentContext", found)
-        return found[0]
-    except ContextError as error:
-        if error.code != code_named("ACL_ERROR_RT_CONTEXT_NULL"):
-            raise
-        return None
+    there = call("aclrtGetCurrentContext", found, accepted="ACL_ERROR_RT_CONTEXT_NULL")
+    return found[0] if there else None
 
 
 class Activation:

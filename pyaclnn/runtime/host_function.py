@@ -22,7 +22,6 @@ from pyaclnn.base.errors import AclError, ContextError, UnsupportedError
 from pyaclnn.base.locks import reentrant_lock
 from pyaclnn.cann import raw
 from pyaclnn.cann.gate import call, cleanup, silence
-from pyaclnn.cann.status import code_named
 from pyaclnn.runtime.handle import begin_exit
 from pyaclnn.runtime.own_stream import calling_function
 from pyaclnn.runtime.progress import end_work, is_complete
@@ -79,13 +78,9 @@ class _Server(threading.Thread):
     def subscribe(self) -> None:
         """Start; called with the lock, which keeps the thread from ending at once."""
         self.start()
-        try:
-            call("aclrtSubscribeReport", self.ident, self.timeline.struct.stream)
-        except ContextError as error:
-            # Somebody else calls what is queued on this stream.
-            if error.code != code_named("ACL_ERROR_RT_STREAM_SUBSCRIBE"):
-                raise
-            return
+        here = self.ident, self.timeline.struct.stream
+        if not call("aclrtSubscribeReport", *here, accepted="ACL_ERROR_RT_STREAM_SUBSCRIBE"):
+            return  # Somebody else calls what is queued on this stream.
         _servers[_key(self.timeline)] = self
 
     def run(self) -> None:

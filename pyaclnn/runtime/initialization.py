@@ -12,11 +12,9 @@ import os
 import weakref
 from typing import Final
 
-from pyaclnn.base.errors import AclError
 from pyaclnn.base.locks import reentrant_lock
 from pyaclnn.cann.gate import call, cleanup, refuse_if_forked, silence
 from pyaclnn.cann.raw import NULL
-from pyaclnn.cann.status import code_named
 
 __all__ = ["ensure_runtime", "owns_runtime"]
 
@@ -61,13 +59,7 @@ def owns_runtime() -> bool:
 
 
 def _initialise() -> bool:
-    try:
-        call("aclInit", NULL)
-    except AclError as error:
-        if error.code != code_named("ACL_ERROR_REPEAT_INITIALIZE"):
-            raise
-        return False
-    return True
+    return call("aclInit", NULL, accepted="ACL_ERROR_REPEAT_INITIALIZE")
 
 
 def _leave(owned: bool) -> None:

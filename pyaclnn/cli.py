@@ -176,7 +176,7 @@ def _table() -> CommandTable:
             "variable": VARIABLE,
         },
     )
-    actions = {
+    actions: dict[str, Callable[[argparse.Namespace], int]] = {
         "ascendc compile": ascendc.compile_program,
         "ascendc run": ascendc.run,
         "cache": cache_command.run,

@@ -7,13 +7,13 @@ import marshal
 import os
 import shutil
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from . import light_loader
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
     import pytest
 

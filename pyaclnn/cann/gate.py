@@ -107,7 +107,8 @@ def call(
     refuse_if_forked(name)
     status = _resolve(name)(*arguments)
     # An error would read the explanations of all codes, which costs 20 ms.
-    if accepted and status == code_named(accepted):
+    if status and accepted and status == code_named(accepted):
+        _recent_text()  # which would be taken for that of the next failure
         return False
     _judge(name, status, arguments, describe)
     return True

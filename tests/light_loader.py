@@ -76,4 +76,4 @@ class _Finder:
 def init() -> None:
     """Find modules by the table; called for each file of the install that names this module."""
     if not any(isinstance(finder, _Finder) for finder in sys.meta_path):
-        sys.meta_path.insert(0, _Finder())  # type: ignore[arg-type]
+        sys.meta_path.insert(0, _Finder())

@@ -15,8 +15,7 @@ import re
 from typing import TYPE_CHECKING, Any, Final
 
 from pyaclnn.facts.explanations.explanation import DriverCode, Explanation, Line, Message, Wording
-from pyaclnn.facts.explanations.needles import needles_of
-from pyaclnn.facts.explanations.table import Table, lines_of
+from pyaclnn.facts.explanations.table import Table, Texts, lines_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -63,12 +62,11 @@ def _component(key: str, row: str) -> tuple[str, str]:
 
 def _line(key: str, row: dict[str, Any]) -> tuple[str, Line]:
     pattern, kind, outer = re.compile(row.pop("pattern")), row.pop("kind"), row.pop("outer", None)
-    return key, Line(pattern, needles_of(pattern), kind, outer, Explanation.of(row))
+    return key, Line(pattern, kind, outer, Explanation.of(row))
 
 
 def _wording(key: str, row: dict[str, str]) -> tuple[str, Wording]:
-    pattern = re.compile(row["pattern"])
-    return key, Wording(pattern, needles_of(pattern), row["text"])
+    return key, Wording(re.compile(row["pattern"]), row["text"])
 
 
 STATUS: Final = Table("status/*.toml", _explanation)
@@ -79,9 +77,9 @@ DEVICE_MANAGEMENT: Final = Table("device_management.toml", _numbered)
 """Codes of the device management interface by number."""
 FAMILIES: Final = Table("families.toml", _component)
 """Components by the beginnings of their messages' codes; the longest that fits counts."""
-LINES: Final = Table("lines/*.toml", _line)
+LINES: Final = Texts("lines/*.toml", _line)
 """Texts without a code by an id; the first that fits a line counts."""
-WORDINGS: Final = Table("wordings.toml", _wording)
+WORDINGS: Final = Texts("wordings.toml", _wording)
 """Patterns of what is said in several ways, by an id, each with the usual words for it."""
 CLUSTER: Final = Table("cluster.toml", _explanation)
 """Findings about a cluster by their ids."""

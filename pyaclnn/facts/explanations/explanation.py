@@ -67,7 +67,6 @@ class Line(NamedTuple):
 
     Attributes:
         pattern: Fits the text; its first group, if it has one, is the subject.
-        needles: Texts in lower case; the pattern fits no text that contains none of them.
         kind: Those who print it, with an article.
         consequence_in: The component in which it is a consequence of something else; None for a
             cause.
@@ -75,21 +74,9 @@ class Line(NamedTuple):
     """
 
     pattern: re.Pattern[str]
-    needles: frozenset[str]
     kind: str
     consequence_in: str | None
     explanation: Explanation
-
-    def search(self, line: str, lower: str) -> re.Match[str] | None:
-        """Return the match of the pattern in a line.
-
-        Args:
-            line: The line.
-            lower: The line in lower case.
-        """
-        if any(needle in lower for needle in self.needles):
-            return self.pattern.search(line)
-        return None
 
 
 class Wording(NamedTuple):
@@ -97,12 +84,10 @@ class Wording(NamedTuple):
 
     Attributes:
         pattern: Fits the words.
-        needles: Texts in lower case; the pattern fits no text that contains none of them.
         text: The usual words, with references to groups of the pattern.
     """
 
     pattern: re.Pattern[str]
-    needles: frozenset[str]
     text: str
 
 

@@ -7,18 +7,30 @@ import functools
 import itertools
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
 
 from pyaclnn.base.locks import cached_property
 from pyaclnn.base.toml import fill, read_toml
+from pyaclnn.facts.explanations.needles import Index
 
 if TYPE_CHECKING:
+    import re
     from collections.abc import Callable, Iterator
 
-__all__ = ["Table", "lines_of"]
+__all__ = ["Table", "Texts", "lines_of"]
+
+
+class HasPattern(Protocol):
+    """Row with a pattern."""
+
+    @property
+    def pattern(self) -> re.Pattern[str]:
+        """The pattern."""
+
 
 Key = TypeVar("Key")
 Row = TypeVar("Row")
+Fitting = TypeVar("Fitting", bound=HasPattern)
 
 _PATTERN: Final = "pattern"
 """Key of a regular expression, whose braces count repetitions."""
@@ -65,6 +77,34 @@ class Table(Mapping[Key, Row]):
     def __len__(self) -> int:
         """Return the number of codes."""
         return len(self._rows)
+
+
+class Texts(Table[str, Fitting]):
+    """Table of rows with patterns, indexed by the texts that these need."""
+
+    @cached_property
+    def _index(self) -> tuple[Index, list[tuple[str, Fitting]]]:
+        return Index([row.pattern for row in self.values()]), list(self.items())
+
+    def near(self, text: str) -> Iterator[tuple[str, Fitting]]:
+        """Yield the ids and rows whose patterns may match a text, in order.
+
+        Args:
+            text: The text.
+        """
+        index, rows = self._index
+        return map(rows.__getitem__, index.near(text))
+
+    def matches(self, text: str) -> Iterator[tuple[str, Fitting, re.Match[str]]]:
+        """Yield the ids and rows whose patterns match a text, in order, and the matches.
+
+        Args:
+            text: The text.
+        """
+        for key, row in self.near(text):
+            match = row.pattern.search(text)
+            if match:
+                yield key, row, match
 
 
 def _filled(row: Any, texts: Mapping[str, str], file: Mapping[str, Any]) -> Any:

@@ -121,7 +121,7 @@ def _report_missing(context: CheckContext, gaps: list[Missing]) -> Finding:
 def _owner(name: str) -> Explanation | None:
     """Return the explanation of a missing library that belongs to neither CANN nor the driver."""
     text = f"{name}: cannot open shared object file: No such file or directory"
-    row = next((key for key, line in LINES.items() if line.search(text, text.lower())), "")
+    row = next((key for key, _, _ in LINES.matches(text)), "")
     return None if row in _COMMON_ROWS else LINES[row].explanation
 
 

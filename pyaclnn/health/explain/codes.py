@@ -51,8 +51,8 @@ _COMPONENT: Final = re.compile(r"(?:HCCL|DRIVER) \d+")
 _HEX: Final = re.compile(r"0[xX][0-9a-fA-F]{4,16}\b")
 _INTEGER: Final = re.compile("-?[0-9]+")
 CODE: Final = re.compile(
-    rf"{_TORCH.pattern}|{_MESSAGE.pattern}|{_HEX.pattern}"
-    r"|(?<![\w.])(?:-8\d*|4294\d{6}|\d{6})(?!\w|\.\d)|\b(?:ACL_|ACLNN_|MOCK_)[A-Z_]+\b"
+    rf"(?=[-0-9EWAM])(?:{_TORCH.pattern}|{_MESSAGE.pattern}|{_HEX.pattern}"
+    r"|(?<![\w.])(?:-8\d*|4294\d{6}|\d{6})(?!\w|\.\d)|\b(?:ACL_|ACLNN_|MOCK_)[A-Z_]+\b)"
 )
 """Codes in a line, and names of codes as the headers write them."""
 _SIGN_BIT: Final = 1 << 31

@@ -6,7 +6,6 @@ from __future__ import annotations
 import functools
 import re
 from dataclasses import dataclass, field, replace
-from operator import itemgetter
 from typing import TYPE_CHECKING, Final
 
 from pyaclnn.facts.explanations import LINES, WORDINGS
@@ -43,8 +42,8 @@ _NUMBERED: Final = (
 CHATTER: Final = re.compile(r"\[(?:INFO|DEBUG|TRACE|EVENT)\]")
 """Beginnings of the lines of CANN's log that report no failure."""
 _CHANGING: Final = re.compile(
-    r"\d{4}-\d\d-\d\d|\d\d:\d\d:\d\d[.,:\d]*|(?<=pid )\d+"
-    r"|(?<!ode is )(?<!ode is \[)(?<!ode=)(?<!ret=)(?<!err=)(?<!ode: )(?<!-)\b(?!\d{6}\b)\d+\b"
+    r"(?=\d)(?:\d{4}-\d\d-\d\d|\d\d:\d\d:\d\d[.,:\d]*|(?<=pid )\d+"
+    r"|(?<!ode is )(?<!ode is \[)(?<!ode=)(?<!ret=)(?<!err=)(?<!ode: )(?<!-)\b(?!\d{6}\b)\d+\b)"
 )
 """Dates, times, processes and sizes, in which lines differ that report the same; no codes."""
 _SIX_DIGITS: Final = re.compile(r"\b\d{6}\b")
@@ -187,29 +186,23 @@ def _of_text(line: str) -> Iterator[Entry]:
 
     Texts of the general kind come behind all others.
     """
-    found = [
-        (known.kind == _GENERAL_KIND, key, known, match)
-        for words in dict.fromkeys((line, _in_usual_words(line)))
-        for key, known, match in _first_match(words)
-    ]
-    for _, key, known, match in sorted(found, key=itemgetter(0))[:1]:
-        yield from _of_match(key, known, match)
+    found = filter(None, map(_first_match, dict.fromkeys((line, _in_usual_words(line)))))
+    for match in sorted(found, key=lambda match: match[1].kind == _GENERAL_KIND)[:1]:
+        yield from _of_match(*match)
 
 
-def _first_match(line: str) -> Iterator[tuple[str, Line, re.Match[str]]]:
-    lower, is_failure = line.lower(), bool(_FAILURE.search(line))
-    for key, known in LINES.items():
-        match = (is_failure or known.kind != _GENERAL_KIND) and known.search(line, lower)
+def _first_match(line: str) -> tuple[str, Line, re.Match[str]] | None:
+    is_failure = bool(_FAILURE.search(line))
+    for key, known in LINES.near(line):
+        match = (is_failure or known.kind != _GENERAL_KIND) and known.pattern.search(line)
         if match:
-            yield key, known, match
-            return
+            return key, known, match
+    return None
 
 
 def _in_usual_words(line: str) -> str:
-    lower = line.lower()
-    for wording in WORDINGS.values():
-        if any(needle in lower for needle in wording.needles):
-            line = wording.pattern.sub(wording.text, line)
+    for _, wording in WORDINGS.near(line):
+        line = wording.pattern.sub(wording.text, line)
     return line
 
 

@@ -107,7 +107,7 @@ def torch_bound(
     found = {}
     for parameter in parameters:
         value = given.get(parameter.name, REQUIRED)
-        if parameter.word and (value is REQUIRED or text_of(value) == parameter.word):
+        if (value is REQUIRED and parameter.word) or _is_word(parameter, value):
             value = parameter.meant
         if parameter.own and value is not REQUIRED:
             found[parameter.own] = value
@@ -122,11 +122,16 @@ def torch_bound(
     return found
 
 
+def _is_word(parameter: TorchParameter, value: Any) -> bool:
+    # The text of an array takes longer than a call, and that of a device array waits for it.
+    return bool(parameter.word) and not _is_array(value) and text_of(value) == parameter.word
+
+
 def _may_be(operator: Operator, parameter: TorchParameter, value: Any) -> bool:
     """Return whether a value is of the kind that a parameter of PyTorch's function has."""
     if parameter.shape_of:
         return _are_integers(value)
-    if not parameter.own or text_of(value) == parameter.word:
+    if not parameter.own or _is_word(parameter, value):
         return True
     own = operator.by_name[parameter.own]
     may_be_none = value is None and isinstance(own, Tensor)

@@ -239,3 +239,20 @@ def test_pytorch_computes_the_same(torch: Any) -> None:
     ]
     for found, expected in cases:
         np.testing.assert_allclose(found, expected.numpy(), rtol=1e-4, atol=1e-6)
+
+
+class Printed(np.ndarray[Any, Any]):
+    """An array that counts how often it became text."""
+
+    times = 0
+
+    def __str__(self) -> str:
+        Printed.times += 1
+        return super().__str__()
+
+
+def test_no_array_becomes_text() -> None:
+    x, weight = (array.view(Printed) for array in (X, W))
+    assert "1" in str(weight)
+    ops.rms_norm(x, (64,), weight, 1e-5)
+    assert Printed.times == 1

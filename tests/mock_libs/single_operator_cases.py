@@ -156,4 +156,9 @@ CASES: list[tuple[str, list[Any], dict[str, Any], list[Any]]] = [
     ("BroadcastToD", [X[:, :1]], {"shape": (2, 2)}, [np.array([[0, 0], [3, 3]], np.float32)]),
     ("BiasAdd", [X.reshape(1, 3, 2), X[0]], {"data_format": "NCHW"}, [
         np.array([[[0, 1], [3, 4], [6, 7]]], np.float32)]),
+    ("Renorm", [np.array([[3, 4], [0.3, 0.4]], np.float32)], {
+        "p": 2.0, "maxnorm": 1.0, "dim": 0}, [np.array([[0.2], [1]], np.float32)]),
+    ("IndexFillD", [X, np.array([[1, 0, 1]] * 2, np.float32), np.array(
+        [[0, 7, 0]] * 2, np.float32)], {"dim": 1}, [
+        np.array([[0, 7, 2], [3, 7, 5]], np.float32)]),
 ]  # fmt: skip

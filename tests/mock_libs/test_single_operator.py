@@ -266,6 +266,14 @@ class TestExecution:
         status, (found,) = execute("NonZero", [x], [zeros(4, 1, dtype=np.int64)], _dims=dims)
         assert (status, dims, found[:2].tolist()) == (0, [(2, 1)], [[1], [3]])
 
+    @pytest.mark.parametrize("rows", [X[:1], X[0]])
+    def test_a_result_of_fewer_rows_leaves_the_others(self, rows: Any) -> None:
+        before = pyaclnn.mock.violations()
+        status, (found,) = execute("AddV2", [rows, rows], [X])
+        assert status == 0, npu.message()
+        assert np.array_equal(found, np.concatenate([X[:1] * 2, X[1:]]))
+        assert pyaclnn.mock.violations() == before
+
     def test_singular_values(self) -> None:
         status, (values, left, right) = execute(
             "Svd", [X], [zeros(2), zeros(2, 2), zeros(3, 2)], compute_uv=True
@@ -316,6 +324,8 @@ class TestExecution:
             ("MaxPoolGradWithArgmaxV1", [X[None, None]] * 2 + [np.ones((1, 9, 2), np.int32)], {
                 "ksize": (1, 1, 1, 1), "strides": (1, 1, 1, 1), "pads": (1, 0, 0, 1)},
              "a mask of (1, 9, 2), where there must be 5 axes"),
+            ("ScatterElements", [X, X, X], {"axis": 1}, "must be of integer"),
+            ("AddV2", [X, X[:, :2].copy()], {}, "could not be broadcast"),
         ],
     )  # fmt: skip
     def test_an_attribute_that_no_kernel_heeds_is_refused(

@@ -127,7 +127,9 @@ static const void *address_in(const uint8_t *message, const struct mock_tensor_s
     return (const void *)(uintptr_t)value;
 }
 
-/* Add the memory of one tensor to the launch; what makes it impossible, or NULL. */
+/* Add the memory of one tensor to the launch; what makes it impossible, or NULL. torch-npu describes
+ * the output of a single operator as the whole tensor that a view begins in: the device process
+ * checks the part that is written. */
 static const char *inspect_tensor(const struct executor *executor, size_t index, int device,
                                   struct mock_launch *launch, bool *dense)
 {
@@ -142,22 +144,24 @@ static const char *inspect_tensor(const struct executor *executor, size_t index,
     if (extent.empty) {
         return NULL;
     }
+    const bool is_output = mock_is_output(executor, slot->argument);
+    const bool is_whole = is_output && strncmp(executor->operator_name, "ge:", 3) == 0;
+    const size_t item = mock_data_type_size(tensor->data_type);
+    const uint64_t bytes = extent.too_large ? UINT64_MAX : is_whole ? item : extent.bytes;
     const char *refused =
-        check_memory(name, device, address, extent.distance,
-                     extent.too_large ? UINT64_MAX : extent.bytes, MOCK_VIEW_OUT_OF_BOUNDS);
+        check_memory(name, device, address, extent.distance, bytes, MOCK_VIEW_OUT_OF_BOUNDS);
     if (refused != NULL) {
         return refused;
     }
-    const size_t item = mock_data_type_size(tensor->data_type);
     if (item > 0 && (uintptr_t)address % item != 0) {
         mock_violate(MOCK_ADDRESS_MISALIGNED, "device memory", address, NULL,
                      "%s has an address that is no multiple of its element's %zu bytes", name,
                      item);
     }
-    dense[launch->range_count] = extent.dense;
+    dense[launch->range_count] = extent.dense && !is_whole;
     launch->ranges[launch->range_count++] =
         (struct mock_range){(const uint8_t *)address + extent.distance, extent.bytes,
-                            mock_is_output(executor, slot->argument), false};
+                            is_output, false};
     return NULL;
 }
 

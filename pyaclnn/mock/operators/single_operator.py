@@ -26,6 +26,7 @@ from pyaclnn.mock.operators.operator import (
     RefusalError,
     Work,
 )
+from pyaclnn.mock.operators.outputs import poison_output
 from pyaclnn.mock.operators.user_kernels import write_shorter
 from pyaclnn.mock.protocol.dtypes import FORMATS, numpy_dtype
 from pyaclnn.mock.protocol.memory import DeviceMemoryError
@@ -60,7 +61,7 @@ def find_single_operator(call: Call) -> Operator[Any]:
     names = [*call.arguments]
 
     def check(given: dict[str, Value], _setting: Setting) -> Plan:
-        """Try the kernel with zeros, if these are few: its limits are refused, not its data."""
+        """Try the kernel, if the tensors are small: its limits are refused, not its data."""
         given = _as_taken(kind, given)
         function = graph_function(kind)
         refusal = "" if function is None else function.refusal(_attributes(given))
@@ -70,11 +71,9 @@ def find_single_operator(call: Call) -> Operator[Any]:
             raise RefusalError(Status.MOCK_NOT_IMPLEMENTED, _no_kernel(kind, refusal))
         try:
             if sum(tensor.size for tensor in call.tensors) <= _TRIED:
-                _computed(kind, given, lambda _, tensor: _empty(tensor))
+                _try(kind, given)
         except KernelLimitError as limit:
             raise RefusalError(Status.MOCK_NOT_IMPLEMENTED, str(limit)) from limit
-        except DeviceMemoryError:
-            pass
         return Plan(launch=Launch.KERNELS)
 
     def kernels(given: dict[str, Value], memory: DeviceMemory) -> Work:
@@ -100,22 +99,45 @@ def find_single_operator(call: Call) -> Operator[Any]:
         check=check,
         kernels=kernels,
         written=("outputs",),
+        shows_unwritten=True,
     )
 
 
-def _written(results: list[tuple[Tensor, NDArray[Any]]], memory: DeviceMemory) -> Shapes:
+def _try(kind: str, given: dict[str, Value]) -> None:
+    """Compute with zeros, and with ones if that fails: an error that stays is none of the data.
+
+    Raises:
+        KernelLimitError: The arguments are none that the kernel takes.
+    """
+    try:
+        _computed(kind, given, lambda _, tensor: _filled(tensor, 0))
+    except DeviceMemoryError as first:
+        if isinstance(first.__cause__, np.linalg.LinAlgError):
+            return
+        try:
+            _computed(kind, given, lambda _, tensor: _filled(tensor, 1))
+        except DeviceMemoryError as second:
+            if str(second) == str(first):
+                raise KernelLimitError(_no_kernel(kind, str(first))) from second
+
+
+def _written(results: list[tuple[Tensor, NDArray[Any] | None]], memory: DeviceMemory) -> Shapes:
     """Write results; returns the shapes of those that are shorter than their tensors."""
+    shorter = []
     for place, (output, result) in enumerate(results):
         name, blocks = f"outputs[{place}]", _blocks(output)
-        if blocks:
+        if blocks and result is not None:
             blocks.write(memory, name, result)
             continue
         target = memory.view(name, output)
-        if result.shape == output.dims:
+        if result is None:
+            poison_output(target, [])
+        elif result.shape == output.dims:
             target[...] = result
         else:
             write_shorter(target, result, is_read=False)
-    return [(output, result.shape) for output, result in results if result.shape != output.dims]
+            shorter.append((output, result.shape))
+    return shorter
 
 
 def _no_kernel(kind: str, why: str) -> str:
@@ -130,8 +152,8 @@ def _no_kernel(kind: str, why: str) -> str:
 
 def _computed(
     kind: str, given: dict[str, Value], array_of: Callable[[str, Tensor], NDArray[Any]]
-) -> list[tuple[Tensor, NDArray[Any]]]:
-    """Return each output with its result.
+) -> list[tuple[Tensor, NDArray[Any] | None]]:
+    """Return each output with its result, and None for one that is not asked for.
 
     Raises:
         DeviceMemoryError: The data are none that the operator takes.
@@ -141,14 +163,14 @@ def _computed(
     assert function is not None  # noqa: S101  # phase 1 has accepted it
     outputs = [item for item in _tensors(given["outputs"]) if item is not None]
     try:
-        empty = [_empty(output) for output in outputs]
+        empty = [_filled(output, 0) for output in outputs]
         tensors = (*filter(None, _tensors(given["inputs"])), *outputs)
         unpacked = any(_blocks(tensor) is not None for tensor in tensors)
         attributes = {**_attributes(given), "unpacked": unpacked}
         found = function.compute(_inputs(given, array_of), attributes, empty)
-        pairs = [pair for pair in zip(outputs, found, strict=True) if pair[1] is not None]
+        pairs = zip(outputs, found, strict=True)
         return [
-            (output, _fitting(output, result, function.shrinks and not _blocks(output)))
+            (output, None) if result is None else _fitting(output, result, function.shrinks)
             for output, result in pairs
         ]
     except (ValueError, IndexError) as error:
@@ -200,9 +222,12 @@ def _as_taken(kind: str, given: dict[str, Value]) -> dict[str, Value]:
 
 
 def _stored(tensor: Tensor) -> Tensor:
-    dims = tensor.storage_dims
+    return _dense(replace(tensor, format=FORMATS["ND"]), tensor.storage_dims)
+
+
+def _dense(tensor: Tensor, dims: tuple[int, ...]) -> Tensor:
     strides = tuple(prod(dims[axis + 1 :]) for axis in range(len(dims)))
-    return replace(tensor, format=FORMATS["ND"], dims=dims, strides=strides)
+    return replace(tensor, dims=dims, strides=strides)
 
 
 def _unreadable(given: dict[str, Value]) -> str:
@@ -221,15 +246,31 @@ def _plain(value: Value | None) -> Any:
     return value.values if isinstance(value, (IntArray, FloatArray, BoolArray)) else value
 
 
-def _empty(tensor: Tensor) -> NDArray[Any]:
-    return np.broadcast_to(np.zeros((), numpy_dtype(tensor.data_type)), tensor.dims)
+def _filled(tensor: Tensor, value: int) -> NDArray[Any]:
+    return np.broadcast_to(np.array(value).astype(numpy_dtype(tensor.data_type)), tensor.dims)
 
 
-def _fitting(tensor: Tensor, result: Any, shrinks: bool) -> NDArray[Any]:
-    """Return a result in the type of its tensor, and in its shape unless it may be shorter."""
-    array = np.asarray(result)
-    if shrinks and array.ndim == tensor.rank and all(map(int.__le__, array.shape, tensor.dims)):
-        return array.astype(numpy_dtype(tensor.data_type))
-    if array.size != tensor.size:
-        raise NotImplementedError(f"an output of {tensor.dims} gets a result of {array.shape}")
-    return array.astype(numpy_dtype(tensor.data_type)).reshape(tensor.dims)
+def _fitting(output: Tensor, result: Any, shrinks: bool) -> tuple[Tensor, NDArray[Any]]:
+    """Return an output, and its result in its type and shape; it may be shorter if it shrinks."""
+    array = np.asarray(result).astype(numpy_dtype(output.data_type))
+    if _blocks(output):
+        shrinks = False
+    elif not shrinks:
+        output = _part(output, array.shape)
+    if shrinks and array.ndim == output.rank and all(map(int.__le__, array.shape, output.dims)):
+        return output, array
+    if array.size != output.size:
+        raise NotImplementedError(f"an output of {output.dims} gets a result of {array.shape}")
+    return output, array.reshape(output.dims)
+
+
+def _part(output: Tensor, shape: tuple[int, ...]) -> Tensor:
+    """Return an output with the shape of its result, if these are only some of its rows.
+
+    torch-npu describes the whole tensor, although the address is that of a view, as of ``x[1:3]``
+    or ``x[1]``. A kernel writes as many elements as it computes.
+    """
+    if not 0 < len(shape) <= output.rank or not 0 < prod(shape) < output.size:
+        return output
+    rows, *rest = output.dims[output.rank - len(shape) :]
+    return _dense(output, shape) if shape[0] <= rows and [*shape[1:]] == rest else output

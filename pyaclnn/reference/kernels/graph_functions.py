@@ -93,6 +93,17 @@ def _turned(value: Any) -> Any:
     return value[::-1] if np.ndim(value) == _STATES else value
 
 
+def renorm_factors(x: Array, p: float, axis: int, largest: float) -> Array:
+    """Return what slices along an axis are multiplied by, for p-norms of at most the largest."""
+    sizes = np.linalg.vector_norm(x, ord=p, axis=every_but(x, axis % x.ndim), keepdims=True)
+    return np.where(sizes > largest, largest / (sizes + 1e-7), 1)
+
+
+def ints(values: Any) -> list[int]:
+    """Return the numbers of an input, one on the host or a tensor."""
+    return [int(each) for each in np.ravel(values)]
+
+
 def number(value: Any) -> Any:
     """Return the first of the numbers of an input."""
     return np.ravel(value)[0].item()

@@ -54,6 +54,7 @@ def in_windows() -> list[Vector]:
     window = ((2, 3), (2, 3), (0, 0))
     settings = (*window, False, True, 0, 1)
     cubes = blocks(CUBE, 2, 2, 2).mean(-1)
+    torn = np.where(IMAGE.min() == IMAGE, np.nan, IMAGE)
     return [
         vector("aclnnAdaptiveAvgPool2d", means, IMAGE, (2, 2)),
         vector("aclnnAdaptiveAvgPool2dBackward", spread(gradient, 2, 3) / 6, gradient, IMAGE),
@@ -61,6 +62,7 @@ def in_windows() -> list[Vector]:
         vector("aclnnAdaptiveAvgPool3dBackward", spread(cubes, 2, 2, 2) / 8, cubes, CUBE),
         vector("aclnnAdaptiveMaxPool2d", (tops, places), IMAGE, (2, 2)),
         vector("aclnnAvgPool2d", means, IMAGE, *settings),
+        vector("aclnnAvgPool2d", blocks(torn, 2, 3).mean(-1), torn, *settings),
         vector("aclnnAvgPool2d", means * 6 / 5, IMAGE, *window, False, True, 5, 1),
         vector("aclnnAvgPool2dBackward", spread(gradient, 2, 3) / 6, gradient, IMAGE, *settings),
         vector("aclnnAvgPool3d", cubes, CUBE, *(((2, 2, 2),) * 2), (0, 0, 0), False, True, 0),

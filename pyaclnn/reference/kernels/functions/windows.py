@@ -193,10 +193,15 @@ def unpooled(x: Array, indices: Array, results: Array, rank: int) -> Array:
 
 
 def mixed(x: Array, matrices: Sequence[Array]) -> Array:
-    """A tensor whose last axes are each multiplied by a matrix."""
+    """A tensor whose last axes are each multiplied by a matrix; its zeros hide NaN and infinity."""
     for place, matrix in enumerate(matrices):
-        axis = place - len(matrices)
-        x = np.moveaxis(np.tensordot(x, matrix.astype(x.dtype), (axis, 1)), -1, axis)
+        axis, rows = place - len(matrices), matrix.astype(x.dtype)
+        if np.isfinite(x).all():
+            made = np.tensordot(x, rows, (axis, 1))
+        else:
+            lines = np.moveaxis(x, axis, -1)
+            made = np.stack([lines[..., row != 0] @ row[row != 0] for row in rows], -1)
+        x = np.moveaxis(made, -1, axis)
     return x
 
 

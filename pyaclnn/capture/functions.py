@@ -36,9 +36,9 @@ __all__ = ["Recorded", "known", "recorded", "roles", "with_contents"]
 
 _ROLES: Final = Path(__file__).with_name("roles.tsv")
 _HOOKS: Final = (
-    *("", "phase-1", "phase-2", "create-tensor", "create-list", "destroy", "repeatable"),
+    *("", "phase-1", "phase-2", "create-tensor", "create-list", "repeatable"),
     *("address", "copy", "collective", "synchronize", "drain", "reset", "graph-begin", "graph-end"),
-    *("message", "graph-run", "graph-destroy", "copy-2d"),
+    *("message", "graph-run", "copy-2d"),
 )
 """The hooks of the recorder, in the order of ``enum capture_hook``."""
 _DRAWS: Final = (

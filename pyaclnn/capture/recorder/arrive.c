@@ -8,14 +8,13 @@
 #include "contents.h"
 #include "file.h"
 #include "hooks.h"
-#include "keep.h"
+#include "note.h"
 #include "settings.h"
 
 /* Calls that CANN makes itself, while it is in one, are no calls of the program. */
 static _Thread_local bool inside;
 static _Thread_local uint32_t thread_number;
-static _Thread_local struct capture_call made;  /* the record of the call */
-static _Thread_local struct capture_call place; /* the last one that chose where calls are */
+static _Thread_local struct capture_call made; /* the record of the call */
 static _Thread_local char *message; /* of the last failure, until the program asks */
 
 static uint64_t now(void)
@@ -184,17 +183,17 @@ static uint64_t record_call(uint32_t number, struct capture_function *function,
     }
     const int error = errno;
     const bool failed = function->result == 'i' && (int32_t)result != 0;
-    const bool kept = capture_keeping() && capture_matters(function);
+    const bool matters = capture_matters(function), kept = matters && capture_keeping();
     if (wanted || kept) {
         const uint64_t head[] = {call, thread_of(), begin, now() - begin};
         put_call(function, number, head, words, result);
     }
     if (wanted) {
-        capture_write_call(&made, &place, failed);
+        capture_write_call(&made, capture_place(), failed);
     }
     capture_after(function, call, words, result);
-    if (kept) {
-        capture_note(function, &made, &place, words, result);
+    if (kept || (matters && capture_is_copied())) {
+        capture_note(function, kept ? &made : NULL, words, result);
     }
     if (capture_is_full()) { /* contents lie in the file of their call */
         capture_rotate(capture_is_settled());

@@ -220,12 +220,12 @@ void capture_write(const struct capture_bytes *record)
     pthread_mutex_unlock(lock);
 }
 
-void capture_write_call(struct capture_call *call, struct capture_call *place, bool flush)
+void capture_write_call(struct capture_call *call, struct capture_object *place, bool flush)
 {
     pthread_mutex_lock(lock);
     if (is_open()) {
-        if (place->record.length != 0 && place->file != trace.number) {
-            put_call(place->number, place->record.data, place->record.length);
+        if (place != NULL && place->file != trace.number) {
+            put_call(place->number, place->record, place->length);
             place->file = trace.number;
         }
         put_call(call->number, call->record.data, call->record.length);

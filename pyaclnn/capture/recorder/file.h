@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "living.h"
+#include "objects.h"
 
 /* Begin a trace; its file is made with its first call. False: one has begun, or the path is long. */
 bool capture_open(const char *path, const char *options);
@@ -18,7 +18,7 @@ bool capture_wanted(uint64_t call);
 /* Write a record that is no call's. */
 void capture_write(const struct capture_bytes *record);
 /* Write a call, behind the one that chose its place, unless the file has that. */
-void capture_write_call(struct capture_call *call, struct capture_call *place, bool flush);
+void capture_write_call(struct capture_call *call, struct capture_object *place, bool flush);
 bool capture_is_full(void); /* the file is due to be rotated */
 /* Begin the next file, if this one is full: settled, or far beyond it. */
 void capture_rotate(bool settled);

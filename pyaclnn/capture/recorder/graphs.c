@@ -1,20 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Operators that are captured into graphs: their tensors are those of each run of the graph. */
+/* Graphs that are captured: their calls, and their tensors, which are those of each run. */
 #include "graphs.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "locks.h"
 #include "map.h"
 
 enum { WRONG_THREAD = 107038 };
 
-static pthread_mutex_t *const lock = &capture_locks[CAPTURE_GRAPHS];
 static size_t open_graphs;
 static bool mixed; /* several were captured at a time: nobody knows whose an operator is */
-static struct capture_operands *drawn;
-static struct capture_map graphs, captured; /* captured: the streams where the open ones began */
+static struct capture_object *drawn;
+static struct capture_map captured; /* the streams where the open ones began */
 
 bool capture_graph_is_open(void)
 {
@@ -32,19 +30,18 @@ bool capture_graph_takes(uint64_t stream)
     return address == NULL || ask(stream, &status, &graph) != 0 || status != 0;
 }
 
-/* Note that a stream is captured, or no more; the lock is held. */
+/* Note that a stream is captured, or no more. */
 static void set_captured(uint64_t stream, bool is)
 {
-    capture_map_put(&captured, stream, is ? calloc(1, 1) : NULL);
+    capture_map_put(&captured, stream, is ? &captured : NULL);
     __atomic_store_n(&open_graphs, captured.count, __ATOMIC_RELEASE);
 }
 
 void capture_graph_begin(uint64_t stream)
 {
-    pthread_mutex_lock(lock);
     mixed = captured.count != 0;
+    drawn = drawn == NULL ? capture_make(NULL, NULL) : drawn;
     set_captured(stream, true);
-    pthread_mutex_unlock(lock);
 }
 
 static bool is_same(const struct capture_tensor *a, const struct capture_tensor *b)
@@ -92,65 +89,54 @@ static bool replaces(const struct capture_operand *by, const struct capture_tens
            (is_written(other, by, 1) || (by->tensor.type != other->type && overlaps));
 }
 
-/* Add an operator; its tensors are numbered through the graph. */
-void capture_graph_draw(const struct capture_operands *of)
+/* Add the tensors of an operator, numbered through the graph. */
+static void add(struct capture_operands **to, const struct capture_operands *of)
 {
-    pthread_mutex_lock(lock);
-    const uint32_t count = drawn == NULL ? 0 : drawn->count, all = count + of->count;
-    struct capture_operands *made = calloc(1, sizeof *made + all * sizeof made->list[0]);
-    for (uint32_t i = 0; made != NULL && i < all; i++) {
-        struct capture_operand *one = &made->list[i];
-        *one = i < count ? drawn->list[i] : of->list[i - count];
-        if (i >= count) {
-            one->place = i;
-            one->drawn = true;
-            /* What the graph computes itself is no input of it. */
-            one->read = one->read && !is_written(&one->tensor, made->list, count);
+    const uint32_t count = *to == NULL ? 0 : (*to)->count;
+    for (uint32_t i = 0; i < of->count; i++) {
+        struct capture_operand one = of->list[i];
+        one.place = count + i;
+        one.drawn = true;
+        /* What the graph computes itself is no input of it. */
+        one.read = one.read && !(count != 0 && is_written(&one.tensor, (*to)->list, count));
+        capture_add_operand(to, &one);
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        for (uint32_t j = count; j < (*to)->count; j++) {
+            struct capture_operand *older = &(*to)->list[i];
+            older->written = older->written && !replaces(&(*to)->list[j], &older->tensor);
         }
     }
-    for (uint32_t i = 0; made != NULL && i < count; i++) {
-        for (uint32_t j = count; j < all; j++) {
-            struct capture_operand *older = &made->list[i];
-            older->written = older->written && !replaces(&made->list[j], &older->tensor);
+}
+
+void capture_graph_draw(struct capture_object *call, const struct capture_operands *of)
+{
+    if (drawn != NULL) {
+        capture_need(drawn, call);
+        if (of != NULL) {
+            add(&drawn->operands, of);
         }
     }
-    if (made != NULL) {
-        made->count = all;
-        free(drawn);
-        drawn = made;
-    }
-    pthread_mutex_unlock(lock);
 }
 
 void capture_graph_end(uint64_t stream, int32_t status, uint64_t graph)
 {
-    pthread_mutex_lock(lock);
-    if (status != WRONG_THREAD && capture_map_find(&captured, stream) != NULL) {
-        set_captured(stream, false);
-        if (captured.count == 0) {
-            if (mixed || graph == 0) {
-                free(drawn);
-                drawn = NULL;
-            }
-            capture_map_put(&graphs, graph, drawn);
-            drawn = NULL;
-            mixed = false;
-        }
+    if (status == WRONG_THREAD || capture_map_find(&captured, stream) == NULL) {
+        return;
     }
-    pthread_mutex_unlock(lock);
-}
-
-const struct capture_operands *capture_graph_of(uint64_t graph)
-{
-    pthread_mutex_lock(lock);
-    const struct capture_operands *found = capture_map_find(&graphs, graph);
-    pthread_mutex_unlock(lock);
-    return found;
-}
-
-void capture_graph_destroy(uint64_t graph)
-{
-    pthread_mutex_lock(lock);
-    capture_map_put(&graphs, graph, NULL);
-    pthread_mutex_unlock(lock);
+    set_captured(stream, false);
+    if (captured.count != 0) {
+        return;
+    }
+    if (mixed) {
+        free(drawn->operands);
+        drawn->operands = NULL;
+    }
+    if (graph == 0) {
+        capture_release(drawn);
+    } else {
+        capture_name(drawn, graph);
+    }
+    drawn = NULL;
+    mixed = false;
 }

@@ -2,7 +2,6 @@
 /* What the recorder does at functions besides recording them: contents, operands, graphs. */
 #include "hooks.h"
 
-#include <string.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -12,11 +11,6 @@
 #include "settings.h"
 
 enum { TO_DEVICE = 1, ANY_KIND = 4, TIMED_OUT = 507046 };
-
-static bool is_copied(void)
-{
-    return capture_settings.contents != CAPTURE_CONTENTS_NONE || capture_settings.full != NULL;
-}
 
 /* Whether the host can read memory: that of a device faults. */
 static bool is_readable(const uint8_t *data, uint64_t size)
@@ -32,7 +26,7 @@ static void copy_host(const struct capture_function *function, uint64_t call, co
                       uint64_t size, int32_t kind)
 {
     const struct capture_operand host = {.function = function, .parameter = 2};
-    if (is_copied() && data != NULL &&
+    if (capture_is_copied() && data != NULL &&
         (kind == TO_DEVICE || (kind == ANY_KIND && is_readable(data, size)))) {
         capture_write_contents(call, &host, CAPTURE_HOST, data, size,
                        capture_settings.contents == CAPTURE_CONTENTS_FULL);
@@ -55,7 +49,7 @@ void capture_before(const struct capture_function *function, uint64_t call,
         break;
     case CAPTURE_GRAPH_RUN: /* model, stream or time limit */
         stream = stream_of_run(function, words);
-        capture_copy_operands(call, capture_graph_of(words[0].bits), stream, CAPTURE_BEFORE);
+        capture_copy_operands(call, capture_operands_of(words[0].bits), stream, CAPTURE_BEFORE);
         if (stream == 0) { /* the run is on another */
             capture_drain();
         }
@@ -111,73 +105,27 @@ void capture_after(const struct capture_function *function, uint64_t call,
                    const union mock_word *words, uint64_t result)
 {
     const bool failed = function->result == 'i' && (int32_t)result != 0;
-    if (!is_copied() && function->hook != CAPTURE_GRAPH_BEGIN && function->hook != CAPTURE_GRAPH_END) {
+    if (!capture_is_copied()) {
         return;
     }
-    struct capture_operands *of;
-    uint64_t graph = 0;
-    switch (failed && function->hook != CAPTURE_PHASE_2 && function->hook != CAPTURE_SYNCHRONIZE &&
-                    function->hook != CAPTURE_GRAPH_END
-                ? CAPTURE_NO_HOOK
-                : function->hook) {
-    case CAPTURE_PHASE_1:
-        capture_note_operands(function, words);
-        break;
+    if (function->hook == CAPTURE_SYNCHRONIZE && (int32_t)result != TIMED_OUT) {
+        capture_arrived(words[0].bits, failed); /* else the copies are still on their way */
+    }
+    if (failed || !capture_wanted(call)) {
+        return;
+    }
+    switch (function->hook) {
     case CAPTURE_PHASE_2:
-        of = capture_operands_of(words[2].bits);
-        if (of != NULL && !failed && capture_graph_takes(words[3].bits)) {
-            capture_graph_draw(of);
-        } else if (!failed && capture_wanted(call)) {
-            capture_copy_operands(call, of, words[3].bits, CAPTURE_AFTER);
+        if (!capture_graph_takes(words[3].bits)) {
+            capture_copy_operands(call, capture_operands_of(words[2].bits), words[3].bits, CAPTURE_AFTER);
         }
-        if (of != NULL && !of->repeatable) {
-            capture_destroy(words[2].bits);
-        }
-        break;
-    case CAPTURE_CREATE_TENSOR:
-        capture_create_tensor(words, result);
-        break;
-    case CAPTURE_CREATE_LIST:
-        capture_create_list(words, result);
-        break;
-    case CAPTURE_DESTROY:
-        capture_destroy(words[0].bits);
-        break;
-    case CAPTURE_REPEATABLE:
-        of = capture_operands_of(words[0].bits);
-        if (of != NULL) {
-            of->repeatable = true;
-        }
-        break;
-    case CAPTURE_ADDRESS:
-        capture_set_address(words);
         break;
     case CAPTURE_COLLECTIVE:
-        if (capture_wanted(call)) {
-            copy_received(function, call, words);
-        }
-        break;
-    case CAPTURE_SYNCHRONIZE:
-        if ((int32_t)result != TIMED_OUT) { /* else the copies are still on their way */
-            capture_arrived(words[0].bits, failed);
-        }
-        break;
-    case CAPTURE_GRAPH_BEGIN:
-        capture_graph_begin(words[0].bits);
-        break;
-    case CAPTURE_GRAPH_END: /* stream, where the model is written */
-        if (!failed) {
-            memcpy(&graph, words[1].pointer, sizeof graph);
-        }
-        capture_graph_end(words[0].bits, (int32_t)result, graph);
+        copy_received(function, call, words);
         break;
     case CAPTURE_GRAPH_RUN:
-        if (capture_wanted(call)) {
-            capture_copy_operands(call, capture_graph_of(words[0].bits), stream_of_run(function, words), CAPTURE_AFTER);
-        }
-        break;
-    case CAPTURE_GRAPH_DESTROY:
-        capture_graph_destroy(words[0].bits);
+        capture_copy_operands(call, capture_operands_of(words[0].bits),
+                              stream_of_run(function, words), CAPTURE_AFTER);
         break;
     default:
         break;

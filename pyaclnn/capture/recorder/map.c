@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Map from numbers to memory that it owns: open addressing, a power of two of slots. */
+/* Map from numbers to pointers: open addressing, a power of two of slots. */
 #include "map.h"
 
 #include <stdlib.h>
@@ -58,7 +58,6 @@ void capture_map_put(struct capture_map *map, uint64_t key, void *value)
     struct capture_slot *slot = &map->slots[place];
     map->count += (size_t)(value != NULL) - (size_t)(slot->value != NULL);
     const int emptied = slot->value != NULL && value == NULL;
-    free(slot->value);
     *slot = (struct capture_slot){key, value};
     if (emptied) {
         close_hole(map, place);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Map from numbers to memory that it owns. */
+/* Map from numbers to pointers. */
 #pragma once
 
 #include <stddef.h>
@@ -15,5 +15,5 @@ struct capture_map {
 };
 
 void *capture_map_find(const struct capture_map *map, uint64_t key);
-/* Put a value, or NULL for none, in the place of another, which is freed. */
+/* Put a value, or NULL for none, in the place of another. */
 void capture_map_put(struct capture_map *map, uint64_t key, void *value);

@@ -7,44 +7,14 @@
 
 #include "bytes.h"
 #include "locks.h"
-#include "map.h"
+#include "objects.h"
 
-static pthread_mutex_t *const lock = &capture_locks[CAPTURE_OPERANDS];
-static struct capture_map tensors, lists, executors;
-
-struct capture_operands *capture_operands_of(uint64_t executor)
+struct capture_operands *capture_operands_of(uint64_t handle)
 {
-    pthread_mutex_lock(lock);
-    struct capture_operands *found = capture_map_find(&executors, executor);
-    pthread_mutex_unlock(lock);
-    return found;
-}
-
-void capture_create_tensor(const union mock_word *words, uint64_t handle)
-{
-    struct capture_tensor *made = calloc(1, sizeof *made);
-    if (made == NULL || words[1].bits > CAPTURE_DIMENSIONS || handle == 0) {
-        free(made);
-        return;
-    }
-    made->handle = handle;
-    made->rank = (uint32_t)words[1].bits;
-    int64_t stride = 1;
-    for (uint32_t i = made->rank; i-- > 0;) {
-        memcpy(&made->dimensions[i], (const int64_t *)words[0].pointer + i, 8);
-        made->strides[i] = stride;
-        stride *= made->dimensions[i];
-        if (words[3].pointer != NULL) {
-            memcpy(&made->strides[i], (const int64_t *)words[3].pointer + i, 8);
-        }
-    }
-    made->type = (int32_t)words[2].bits;
-    made->element_size = capture_type_size(made->type);
-    made->offset = (int64_t)words[4].bits;
-    made->data = (uint8_t *)(uintptr_t)words[8].bits;
-    pthread_mutex_lock(lock);
-    capture_map_put(&tensors, handle, made);
-    pthread_mutex_unlock(lock);
+    pthread_mutex_lock(&capture_locks[CAPTURE_OBJECTS]);
+    const struct capture_object *found = capture_find(handle);
+    pthread_mutex_unlock(&capture_locks[CAPTURE_OBJECTS]);
+    return found == NULL ? NULL : found->operands;
 }
 
 const uint8_t *capture_begin_of(const struct capture_tensor *tensor)
@@ -64,88 +34,92 @@ uint64_t capture_span(const struct capture_tensor *tensor)
     return elements * tensor->element_size;
 }
 
-static void add_tensor(struct capture_operands **to, uint64_t handle, const struct capture_operand *as)
+void capture_add_operand(struct capture_operands **to, const struct capture_operand *operand)
 {
-    const struct capture_tensor *tensor = capture_map_find(&tensors, handle);
-    if (tensor == NULL || *to == NULL) {
-        return;
-    }
-    if ((*to)->count == (*to)->capacity) {
-        const uint32_t capacity = 2 * (*to)->capacity + 8;
-        struct capture_operands *larger = realloc(*to, sizeof **to + capacity * sizeof(struct capture_operand));
+    const uint32_t count = *to == NULL ? 0 : (*to)->count;
+    if ((count & (count - 1)) == 0) { /* full: a power of two, or none */
+        const size_t capacity = count == 0 ? 1 : 2 * (size_t)count;
+        struct capture_operands *larger = realloc(*to, sizeof **to + capacity * sizeof *operand);
         if (larger == NULL) {
             return;
         }
         *to = larger;
-        larger->capacity = capacity;
     }
-    struct capture_operand *operand = &(*to)->list[(*to)->count++];
-    *operand = *as;
-    operand->tensor = *tensor;
+    (*to)->list[count] = *operand;
+    (*to)->count = count + 1;
 }
 
-void capture_create_list(const union mock_word *words, uint64_t handle)
+struct capture_operands *capture_tensor(const union mock_word *words, uint64_t handle)
 {
-    struct capture_operands *made = calloc(1, sizeof *made);
-    pthread_mutex_lock(lock);
-    for (uint64_t i = 0; i < words[1].bits; i++) {
-        uint64_t element;
-        memcpy(&element, (const uint64_t *)words[0].pointer + i, sizeof element);
-        add_tensor(&made, element, &(struct capture_operand){.element = (uint32_t)i});
+    struct capture_operand operand = {0};
+    struct capture_tensor *made = &operand.tensor;
+    if (words[1].bits > CAPTURE_DIMENSIONS) {
+        return NULL;
     }
-    capture_map_put(&lists, handle, made);
-    pthread_mutex_unlock(lock);
-}
-
-void capture_note_operands(const struct capture_function *function, const union mock_word *words)
-{
-    struct capture_operands *made = calloc(1, sizeof *made);
-    uint64_t executor;
-    pthread_mutex_lock(lock);
-    for (size_t i = 0; made != NULL && i + 2 < function->count; i++) {
-        const struct capture_parameter *parameter = &function->parameters[i];
-        struct capture_operand as = {.function = function, .parameter = (uint32_t)i, .place = (uint32_t)i};
-        as.read = parameter->read;
-        as.written = parameter->written;
-        if (parameter->letter == 't') {
-            add_tensor(&made, words[i].bits, &as);
-        } else if (parameter->letter == 'T') {
-            const struct capture_operands *list = capture_map_find(&lists, words[i].bits);
-            for (uint32_t j = 0; list != NULL && j < list->count; j++) {
-                as.element = list->list[j].element;
-                add_tensor(&made, list->list[j].tensor.handle, &as);
-            }
+    made->handle = handle;
+    made->rank = (uint32_t)words[1].bits;
+    int64_t stride = 1;
+    for (uint32_t i = made->rank; i-- > 0;) {
+        memcpy(&made->dimensions[i], (const int64_t *)words[0].pointer + i, 8);
+        made->strides[i] = stride;
+        stride *= made->dimensions[i];
+        if (words[3].pointer != NULL) {
+            memcpy(&made->strides[i], (const int64_t *)words[3].pointer + i, 8);
         }
     }
-    if (made != NULL) {
-        memcpy(&executor, words[function->count - 1].pointer, sizeof executor);
-        capture_map_put(&executors, executor, made);
+    made->type = (int32_t)words[2].bits;
+    made->element_size = capture_type_size(made->type);
+    made->offset = (int64_t)words[4].bits;
+    made->data = (uint8_t *)(uintptr_t)words[8].bits;
+    struct capture_operands *operands = NULL;
+    capture_add_operand(&operands, &operand);
+    return operands;
+}
+
+/* Add the tensors of an object. */
+static void add(struct capture_operands **to, uint64_t handle, const struct capture_operand *as)
+{
+    const struct capture_object *object = capture_find(handle);
+    const struct capture_operands *of = object == NULL ? NULL : object->operands;
+    for (uint32_t i = 0; of != NULL && i < of->count; i++) {
+        struct capture_operand operand = *as;
+        operand.tensor = of->list[i].tensor;
+        operand.element = as->element + of->list[i].element;
+        capture_add_operand(to, &operand);
     }
-    pthread_mutex_unlock(lock);
+}
+
+struct capture_operands *capture_list(const uint64_t *elements, uint64_t count)
+{
+    struct capture_operands *made = NULL;
+    for (uint64_t i = 0; i < count; i++) {
+        add(&made, elements[i], &(struct capture_operand){.element = (uint32_t)i});
+    }
+    return made;
+}
+
+struct capture_operands *capture_given(const struct capture_function *function,
+                                       const union mock_word *words)
+{
+    struct capture_operands *made = calloc(1, sizeof *made);
+    for (uint32_t i = 0; i + 2 < function->count; i++) {
+        const struct capture_parameter *parameter = &function->parameters[i];
+        struct capture_operand as = {.function = function, .parameter = i, .place = i};
+        as.read = parameter->read;
+        as.written = parameter->written;
+        if (parameter->letter == 't' || parameter->letter == 'T') {
+            add(&made, words[i].bits, &as);
+        }
+    }
+    return made;
 }
 
 /* aclSet...TensorAddr: executor, index, tensor, address. */
-void capture_set_address(const union mock_word *words)
+void capture_set_address(struct capture_operands *of, const union mock_word *words)
 {
-    pthread_mutex_lock(lock);
-    struct capture_operands *of = capture_map_find(&executors, words[0].bits);
     for (uint32_t i = 0; of != NULL && i < of->count; i++) {
         if (of->list[i].tensor.handle == words[2].bits) {
             of->list[i].tensor.data = (uint8_t *)(uintptr_t)words[3].bits;
         }
     }
-    pthread_mutex_unlock(lock);
-}
-
-void capture_destroy(uint64_t handle)
-{
-    pthread_mutex_lock(lock);
-    const struct capture_operands *list = capture_map_find(&lists, handle);
-    for (uint32_t i = 0; list != NULL && i < list->count; i++) {
-        capture_map_put(&tensors, list->list[i].tensor.handle, NULL);
-    }
-    capture_map_put(&tensors, handle, NULL);
-    capture_map_put(&lists, handle, NULL);
-    capture_map_put(&executors, handle, NULL);
-    pthread_mutex_unlock(lock);
 }

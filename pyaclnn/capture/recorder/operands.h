@@ -17,10 +17,9 @@ struct capture_tensor {
     int32_t type;
 };
 
-/* The tensors of an operator between its phases, or of a list. */
+/* The tensors of an operator between its phases, of a list, of a graph, or one tensor. */
 struct capture_operands {
-    bool repeatable;
-    uint32_t count, capacity;
+    uint32_t count;
     struct capture_operand {
         struct capture_tensor tensor;
         const struct capture_function *function; /* NULL: in a list */
@@ -30,14 +29,16 @@ struct capture_operands {
     } list[];
 };
 
-void capture_create_tensor(const union mock_word *words, uint64_t handle);
-void capture_create_list(const union mock_word *words, uint64_t handle);
-void capture_note_operands(const struct capture_function *function, const union mock_word *words);
-void capture_set_address(const union mock_word *words);
-struct capture_operands *capture_operands_of(uint64_t executor);
+/* Those of a tensor, a list, an executor or a graph, or NULL. */
+struct capture_operands *capture_operands_of(uint64_t handle);
+/* Make them, from the arguments of the call that makes their object; the lock of the objects is held. */
+struct capture_operands *capture_tensor(const union mock_word *words, uint64_t handle);
+struct capture_operands *capture_list(const uint64_t *elements, uint64_t count);
+struct capture_operands *capture_given(const struct capture_function *function,
+                                       const union mock_word *words);
+void capture_add_operand(struct capture_operands **to, const struct capture_operand *operand);
+void capture_set_address(struct capture_operands *of, const union mock_word *words);
 /* Where the first element lies. */
 const uint8_t *capture_begin_of(const struct capture_tensor *tensor);
 /* The bytes from the first element to the last in memory; 0 if there are none or it is unknown. */
 uint64_t capture_span(const struct capture_tensor *tensor);
-/* Forget a tensor, a list with its tensors, or an executor. */
-void capture_destroy(uint64_t handle);

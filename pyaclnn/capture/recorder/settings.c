@@ -35,3 +35,8 @@ bool capture_keeping(void)
 {
     return capture_settings.by_program || capture_settings.first != 0 || capture_settings.limit != 0;
 }
+
+bool capture_is_copied(void)
+{
+    return capture_settings.contents != CAPTURE_CONTENTS_NONE || capture_settings.full != NULL;
+}

@@ -21,3 +21,4 @@ extern struct capture_settings capture_settings;
 void capture_set(const char *options);
 /* Whether a part of the trace may be needed that is not written, or is thrown away. */
 bool capture_keeping(void);
+bool capture_is_copied(void); /* contents of some operators are recorded */

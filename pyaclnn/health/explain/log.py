@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 from pyaclnn.facts.explanations import LINES, WORDINGS
 from pyaclnn.health.explain.codes import CODE, about, about_function
 from pyaclnn.health.explain.entry import GENERAL, SPECIFIC, TEXT, Entry, order_of
+from pyaclnn.health.explain.numbers import code_of_text, with_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -28,12 +29,14 @@ _NUMBERED: Final = (
     ),
     (re.compile(r"errNo\[0x0+50+([0-9a-f]{1,3})\]"), "HCCL", 16),
     (
-        re.compile(r"(?i)\bdrv ?(?:retcode|ret|err(?:or ?(?:code)?)?)\D{1,4}(\d{1,5})\b"),
+        re.compile(r"(?i)\bdrv ?(?:retcode|ret|err(?:or ?(?:code)?)?)[^\d-]{1,4}(\d{1,5})\b"),
         "driver",
         10,
     ),
     (
-        re.compile(r"\b(?:[Dd]rv|hal)[A-Z]\w*.{1,40}?\b(?:ret|error|err|rc)\w*\D{1,4}(\d{1,3})\b"),
+        re.compile(
+            r"\b(?:[Dd]rv|hal)[A-Z]\w*.{1,40}?\b(?:ret|err(?!no)|rc)\w*[^\d-]{1,4}(\d{1,3})\b"
+        ),
         "driver",
         10,
     ),
@@ -52,7 +55,9 @@ _BEFORE_WORDS: Final = re.compile(
     r"^(?:[\s:\])]|\[PID: ?\d+\]|\[?\d{4}-\d\d-\d\d[-\d:.]*\]?|Inner Error!)+"
 )
 _ADVICE: Final = re.compile(r"^\s*(?:Possible Cause|Reason|Solution|\[Reason\])\s*:?\s*(\S.*)$")
-_FAILURE: Final = re.compile(r"(?i)err|fail|\bret|code|result|abort|status|exception|warn")
+_FAILURE: Final = re.compile(
+    r"(?i)err|fail|\bret|code|result|abort|status|exception|warn|fatal|critical"
+)
 """Words of a line of a log whose numbers may be codes, and not steps, sizes or processes."""
 _ENDLESS: Final = re.compile(r"(\S{200})\S+")
 """Text without a blank, as of a binary file, on which patterns would take long."""
@@ -129,7 +134,12 @@ class Log:
         return named or found
 
     def _read(self, line: str) -> None:
-        for text in _of_text(line):
+        code = code_of_text(line)
+        reason = about(str(code)) if code is not None else None
+        if reason is not None:
+            self._found.setdefault(reason.heading, reason)
+        # The runtime's reason says more than the call that failed for it.
+        for text in _of_text(line) if reason is None or reason.rank == GENERAL else ():
             said = text if self.is_typed else _with_words(text, line)
             self._found.setdefault(text.heading, said)
         for pattern, component, base in _NUMBERED:
@@ -186,6 +196,7 @@ def _of_text(line: str) -> Iterator[Entry]:
 
     Texts of the general kind come behind all others.
     """
+    line = with_words(line)
     found = filter(None, map(_first_match, dict.fromkeys((line, _in_usual_words(line)))))
     for match in sorted(found, key=lambda match: match[1].kind == _GENERAL_KIND)[:1]:
         yield from _of_match(*match)

@@ -48,6 +48,8 @@ UNKNOWN = [
     "INFO 05-21 08:30:00 [api_server.py:1] Started server process [123456]",
     "[INFO] RUNTIME(812,python):2026-05-21-08:30:00 stream synchronize, retCode=0x7020011",
     "loss 0.507015 at step 100000, 1234567 tokens",
+    "[12345.678901] usb 1-1: device descriptor read/64, error -71",
+    "rank 5: loss 0.5, exit criteria met, code 12, reason=[target reached]",
     "Epoch 3: 100%|####| 507015/507015 [00:10<00:00]",
 ]
 
@@ -101,6 +103,18 @@ SAID_OTHERWISE = [
     ("can not import module 'tbe'", "PYTHONPATH"),
     ("[ERROR] DRV(3,python):2024-01-01 [devmm.c:1] <errno:13, 3> Ioctl device error", "id`"),
     ("dcmi call failed, ret is 4294959276", "holds the device"),
+    ("[ERROR] DRV(2,x):2025-06-02 [devmng] Ioctl failed. (ret=-1; errno=13; fd=7)", "id`"),
+    ("[  331.902144] davinci_hdc 0000:c1:00.0: probe failed with error -12", "raise the limit"),
+    ("mkdir /root/ascend/log/dump failed, errno=30", "read-only"),
+    ("worker process exited with code -11", "do not belong together"),
+    ("rank 3 exit code: -7", "--shm-size"),
+    ("Process finished with exit code 132", "processor"),
+    ("HDC: hdcdrv_connect error, dev_id 0 remote refused, ret=-17", "npu-smi info"),
+    ("rtMalloc execute failed, reason=[context pointer null]", "aclrtSetDevice"),
+    ("rtKernelLaunch execute failed, reason=[kernel lookup error][FUNC:F]", "matches this chip"),
+    ("rtSetDevice execute failed, reason=[invalid device ID]", "device_count() - 1"),
+    ("[CRITICAL] ME(19:281,Main):2025-04-17-15:44:31 [api.py:9] init", "Ascend Error Message"),
+    ("/opt/x/set_env.sh: line 3: No such file or directory", "misspelt"),
 ]
 
 

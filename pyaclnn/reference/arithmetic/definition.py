@@ -40,9 +40,11 @@ class Given(SimpleNamespace):
 
     def rows(self, name: str, shape: str = "gamma") -> RowsGiven:
         """Split a tensor into rows over the axes of another one, or over a shape that is given."""
-        tensor, axes = self.array(name), getattr(self, shape)
-        if shape != "normalized_shape":
-            shape, axes = f"the shape of {shape}", np.shape(axes)
+        tensor = self.array(name)
+        if shape == "normalized_shape":
+            axes = self.normalized_shape
+        else:
+            shape, axes = f"the shape of {shape}", self.array(shape).shape
         return RowsGiven(self, RowLayout.of(name, tensor, shape, axes), tensor.dtype)
 
     def channels(self, name: str) -> ChannelsGiven:
@@ -153,12 +155,12 @@ def defined(
     def make(body: Callable[[Given], Any]) -> FunctionType:
         kind = result_class(results, body.__module__) if isinstance(results, str) else results
 
-        def compute(**arguments: Any) -> Any:
+        def compute(arguments: dict[str, Any]) -> Any:
             with np.errstate(all="ignore"):
                 found = body(Given(**arguments))
             return found if kind is None else kind(*found)
 
-        text = f"lambda {parameters}: compute(**locals())"
+        text = f"lambda {parameters}: compute(locals())"
         function: FunctionType = eval(text, {"compute": compute})  # noqa: S307  # our own
         functools.update_wrapper(function, body)
         del function.__wrapped__  # type: ignore[attr-defined]

@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 from pyaclnn.capture.trace import Call, Contents, Process, TraceError, read_trace
+from pyaclnn.cli import main
 from pyaclnn.facts.operators.catalogue import catalogue
 
 from .captured import PROGRAM, WRONG_KERNEL, capture, pyaclnn
@@ -317,10 +318,12 @@ def test_a_reader_that_goes_ends_each_command_without_a_word(command: str, trace
         ("quuxquuxquuxquux", "without --operator all are listed"),
     ],
 )
-def test_an_operator_that_a_trace_lacks_is_named(given: str, hint: str, trace: Path) -> None:
-    done = pyaclnn("trace", "show", trace, "--operator", given)
+def test_an_operator_that_a_trace_lacks_is_named(
+    given: str, hint: str, trace: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    status = main(["trace", "show", str(trace), "--operator", given])
     message = f"pyaclnn trace show: run.trace has no call of '{given}'; {hint}\n"
-    assert (done.returncode, done.stdout, done.stderr) == (2, "", message)
+    assert (status, *capsys.readouterr()) == (2, "", message)
 
 
 @pytest.mark.parametrize(
@@ -330,12 +333,12 @@ def test_an_operator_that_a_trace_lacks_is_named(given: str, hint: str, trace: P
      ("quuxquuxquuxquux", "'pyaclnn ops list' lists them.")],
 )  # fmt: skip
 def test_contents_of_an_operator_that_does_not_exist_are_refused(
-    given: str, hint: str, tmp_path: Path
+    given: str, hint: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     trace = tmp_path / "run.trace"
-    done = pyaclnn("capture", "-o", trace, "--full", given, "--", "true")
-    assert (done.returncode, trace.exists()) == (2, False)
-    assert f"argument --full: '{given}' is no operator; {hint}" in done.stderr
+    status = main(["capture", "-o", str(trace), "--full", given, "--", "true"])
+    assert (status, trace.exists()) == (2, False)
+    assert f"argument --full: '{given}' is no operator; {hint}" in capsys.readouterr().err
 
 
 def test_operators_in_full_that_the_program_does_not_call_are_warned_of(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from .loads import loads
+from .loads import loads, nodes_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
@@ -70,7 +70,7 @@ def names_imported(source: str | ast.Module, package: str = "") -> Iterator[str]
 
 def names_used(tree: ast.AST) -> Iterator[str]:
     """Every chain of attributes of the package itself, such as ``pyaclnn.mock.environment``."""
-    for node in ast.walk(tree):
+    for node in nodes_of(tree):
         if isinstance(node, ast.Attribute):
             first = node.value
             while isinstance(first, ast.Attribute):

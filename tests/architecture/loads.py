@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import itertools
 import re
 from importlib.util import resolve_name
@@ -34,9 +35,15 @@ class Load(NamedTuple):
         return not self.pattern.startswith(ANY)
 
 
+@functools.cache
+def nodes_of(tree: ast.AST) -> tuple[ast.AST, ...]:
+    """All nodes of a source, which several readers go through."""
+    return tuple(ast.walk(tree))
+
+
 def bindings(tree: ast.AST) -> Iterator[tuple[str, ast.expr, bool]]:
     """Yield each bound name, its expression, and if it is bound to the elements of that."""
-    for node in ast.walk(tree):
+    for node in nodes_of(tree):
         if isinstance(node, ast.Assign):
             yield from ((t.id, node.value, False) for t in node.targets if isinstance(t, ast.Name))
         elif isinstance(node, (ast.AnnAssign, ast.NamedExpr)):
@@ -107,16 +114,21 @@ class Strings:
         return {"".join(texts) for texts in itertools.product(*map(self.of, parts))}
 
 
-def loads(tree: ast.AST, module: str, package: str) -> Iterator[Load]:
-    """Yield what a module loads by name, and the modules that its other strings name.
+@functools.cache
+def loads(tree: ast.AST, module: str, package: str) -> tuple[Load, ...]:
+    """Return what a module loads by name, and the modules that its other strings name.
 
     Args:
         tree: Its source.
         module: Its name.
         package: The package that it lies in.
     """
+    return tuple(_loads(tree, module, package))
+
+
+def _loads(tree: ast.AST, module: str, package: str) -> Iterator[Load]:
     strings, passive = Strings(tree, module, package), set(texts_for_people(tree))
-    for node in ast.walk(tree):
+    for node in nodes_of(tree):
         if isinstance(node, ast.Call):
             yield from called(node, strings, package)
         if isinstance(node, (ast.List, ast.Tuple, ast.Call)):
@@ -133,7 +145,7 @@ def loads(tree: ast.AST, module: str, package: str) -> Iterator[Load]:
 
 def texts_for_people(tree: ast.AST) -> Iterator[ast.AST]:
     """Yield docstrings, and what is assigned to a ``__module__``."""
-    for node in ast.walk(tree):
+    for node in nodes_of(tree):
         if isinstance(node, ast.Expr) or (
             isinstance(node, ast.Assign)
             and any(

@@ -6,6 +6,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from pyaclnn.cann.signatures import PHASE_1
 from pyaclnn.capture.tensor import Tensor
 
 if TYPE_CHECKING:
@@ -13,7 +14,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Descriptors", "Launch", "Operand"]
 
-_PHASE_1: Final = "GetWorkspaceSize"
 _MOST_LAUNCHES: Final = 4096
 """Executors that are remembered; those that are used again are few."""
 
@@ -57,7 +57,7 @@ class Descriptors:
             return
         if call.name.startswith("aclCreate"):
             self.made[call.result if isinstance(call.result, int) else 0] = call
-        elif call.name.endswith(_PHASE_1):
+        elif call.name.endswith(PHASE_1):
             self.launches[call.handle("executor")] = self.launched(call)
         elif call.name.startswith("aclDestroy"):
             handle = call.handle(next(iter(call.arguments)))
@@ -91,7 +91,7 @@ class Descriptors:
                 for element, handle in enumerate(handles)
                 if handle in self.made
             ]
-        return Launch(call.name.removesuffix(_PHASE_1), tuple(operands), call)
+        return Launch(call.name.removesuffix(PHASE_1), tuple(operands), call)
 
 
 def _tensor_of(call: Call) -> Tensor:

@@ -18,6 +18,7 @@ import numpy as np
 from pyaclnn.base.errors import AclError
 from pyaclnn.calling.by_name import op
 from pyaclnn.calling.empty import Empty
+from pyaclnn.cann.signatures import PHASE_1
 from pyaclnn.capture.contents import AFTER, BEFORE, ContentsOf
 from pyaclnn.capture.descriptors import Descriptors
 from pyaclnn.capture.trace import Call, TraceError, read_trace
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
 
 __all__ = ["test_of"]
 
-_PHASE_1: Final = "GetWorkspaceSize"
 _LISTED: Final = 8
 """The most elements that are written as numbers; more are written as bytes."""
 
@@ -79,7 +79,7 @@ def _example(path: Path, number: int, contents: ContentsOf) -> _Example:
         if not isinstance(call, Call):
             continue
         descriptors.learn(call)
-        if call.number == number and call.name.endswith(_PHASE_1):
+        if call.number == number and call.name.endswith(PHASE_1):
             launch = descriptors.launched(call)
             if call.failed:
                 return _of_launch(launch, descriptors, {}, {}, call.status)
@@ -93,7 +93,7 @@ def _example(path: Path, number: int, contents: ContentsOf) -> _Example:
                     for phase in (BEFORE, AFTER)
                 )
                 return _of_launch(launch, descriptors, before, after, call.status)
-        elif call.number == number and not call.name.endswith(_PHASE_1):
+        elif call.number == number and not call.name.endswith(PHASE_1):
             raise TraceError(f"call {number} is {call.name}, which calls no operator")
     raise TraceError(f"{path.name} has no call {number} of an operator")
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from pyaclnn.base.spelling import did_you_mean
 from pyaclnn.calling.by_name import c_spelling
+from pyaclnn.cann.signatures import PHASE_1
 from pyaclnn.cann.status import meaning
 from pyaclnn.capture.descriptors import Descriptors
 from pyaclnn.capture.trace import (
@@ -29,8 +30,6 @@ if TYPE_CHECKING:
     from pyaclnn.capture.trace import Value
 
 __all__ = ["lines_of"]
-
-_PHASE_1 = "GetWorkspaceSize"
 
 
 def lines_of(
@@ -54,11 +53,11 @@ def lines_of(
         if not isinstance(record, Call):
             continue
         descriptors.learn(record)
-        wanted = operator is None or record.name.removesuffix(_PHASE_1) == operator
+        wanted = operator is None or record.name.removesuffix(PHASE_1) == operator
         if wanted and (record.failed or not failed):
             row = {name: value for name, value in record._asdict().items() if name != "letters"}
             yield json.dumps(row, default=bytes.hex) if as_json else _line(record, descriptors)
-    names = {name.removesuffix(_PHASE_1) for name in totals.calls}
+    names = {name.removesuffix(PHASE_1) for name in totals.calls}
     if operator is not None and operator not in names:
         hint = did_you_mean(c_spelling(operator), names) or "without --operator all are listed"
         raise TraceError(f"{path.name} has no call of {operator!r}; {hint}")
@@ -71,7 +70,7 @@ def lines_of(
 
 def _line(call: Call, descriptors: Descriptors) -> str:
     tensors = {}
-    if call.name.endswith(_PHASE_1):
+    if call.name.endswith(PHASE_1):
         tensors = {o.name: o.tensor for o in descriptors.launched(call).operands}
     words = []
     for name, value in call.arguments.items():
@@ -153,7 +152,7 @@ class _Totals:
         }
 
     def lines(self) -> Iterator[str]:
-        operators = {n: c for n, c in self.calls.items() if f"{n}{_PHASE_1}" in self.calls}
+        operators = {n: c for n, c in self.calls.items() if f"{n}{PHASE_1}" in self.calls}
         yield (
             f"{self.calls.total()} calls of {len(self.calls)} functions, "
             f"{self.failed.total()} failed, in {len(self.threads)} threads and "

@@ -5,14 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "map.h"
-
 enum { WRONG_THREAD = 107038 };
 
 static size_t open_graphs;
 static bool mixed; /* several were captured at a time: nobody knows whose an operator is */
 static struct capture_object *drawn;
-static struct capture_map captured; /* the streams where the open ones began */
+static uint64_t *captured; /* the streams where the open ones began */
 
 bool capture_graph_is_open(void)
 {
@@ -30,18 +28,16 @@ bool capture_graph_takes(uint64_t stream)
     return address == NULL || ask(stream, &status, &graph) != 0 || status != 0;
 }
 
-/* Note that a stream is captured, or no more. */
-static void set_captured(uint64_t stream, bool is)
-{
-    capture_map_put(&captured, stream, is ? &captured : NULL);
-    __atomic_store_n(&open_graphs, captured.count, __ATOMIC_RELEASE);
-}
-
 void capture_graph_begin(uint64_t stream)
 {
-    mixed = captured.count != 0;
+    captured = realloc(captured, (open_graphs + 1) * sizeof *captured);
+    if (captured == NULL) {
+        abort();
+    }
+    captured[open_graphs] = stream;
+    mixed = open_graphs != 0;
     drawn = drawn == NULL ? capture_make(NULL, NULL) : drawn;
-    set_captured(stream, true);
+    __atomic_store_n(&open_graphs, open_graphs + 1, __ATOMIC_RELEASE);
 }
 
 static bool is_same(const struct capture_tensor *a, const struct capture_tensor *b)
@@ -121,11 +117,16 @@ void capture_graph_draw(struct capture_object *call, const struct capture_operan
 
 void capture_graph_end(uint64_t stream, int32_t status, uint64_t graph)
 {
-    if (status == WRONG_THREAD || capture_map_find(&captured, stream) == NULL) {
+    size_t at = 0;
+    while (at < open_graphs && captured[at] != stream) {
+        at++;
+    }
+    if (status == WRONG_THREAD || at == open_graphs) {
         return;
     }
-    set_captured(stream, false);
-    if (captured.count != 0) {
+    captured[at] = captured[open_graphs - 1];
+    __atomic_store_n(&open_graphs, open_graphs - 1, __ATOMIC_RELEASE);
+    if (open_graphs != 0) {
         return;
     }
     if (mixed) {

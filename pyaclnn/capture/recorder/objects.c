@@ -2,14 +2,14 @@
 /* Objects of the program, counted by what needs them: the handles, executors, graphs, threads. */
 #include "objects.h"
 
+#include <search.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "functions.h"
 #include "locks.h"
-#include "map.h"
 
-static struct capture_map handles;
+static void *handles; /* a tree of objects by their keys */
 static struct capture_object *oldest, *newest;
 
 struct capture_object *capture_make(const struct capture_call *call, struct capture_object *place)
@@ -69,16 +69,30 @@ void capture_need(struct capture_object *object, struct capture_object *needed)
     object->needs[object->count++] = needed;
 }
 
+static int by_key(const void *one, const void *other)
+{
+    const struct capture_object *a = one, *b = other;
+    return (a->key > b->key) - (a->key < b->key);
+}
+
 struct capture_object *capture_find(uint64_t handle)
 {
-    return capture_map_find(&handles, handle);
+    const struct capture_object like = {.key = handle};
+    struct capture_object *const *found = tfind(&like, &handles, by_key);
+    return found == NULL ? NULL : *found;
 }
 
 void capture_name(struct capture_object *object, uint64_t handle)
 {
-    capture_release(capture_find(handle));
     object->key = handle;
-    capture_map_put(&handles, handle, object);
+    struct capture_object **place = tsearch(object, &handles, by_key);
+    if (place == NULL) {
+        abort();
+    }
+    if (*place != object) { /* the handle was ended unseen */
+        capture_release(*place);
+        *place = object;
+    }
 }
 
 void capture_change(struct capture_object *executor, struct capture_object *by, uint64_t what)
@@ -108,7 +122,7 @@ void capture_forget(uint64_t handle)
             capture_forget(object->needs[i]->key);
         }
     }
-    capture_map_put(&handles, handle, NULL);
+    tdelete(object, &handles, by_key);
     capture_release(object);
 }
 

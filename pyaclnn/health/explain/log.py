@@ -21,7 +21,11 @@ if TYPE_CHECKING:
 __all__ = ["CHATTER", "Log", "look_up"]
 
 _NUMBERED: Final = (
-    (re.compile(r"(?i)hccl(?:.*?error code is \[?|Ret\W{1,6})(\d{1,4})\b"), "HCCL", 10),
+    (
+        re.compile(r"(?i)hccl(?:.*?error code is \[?|(?:ret|result)\w*\W{1,6})(\d{1,4})\b"),
+        "HCCL",
+        10,
+    ),
     (
         re.compile(r"\bHccl[A-Z]\w*.{0,40}?\b(?:ret|err|code|result)\w*\W{1,4}(\d{1,4})\b"),
         "HCCL",

@@ -161,4 +161,13 @@ CASES: list[tuple[str, list[Any], dict[str, Any], list[Any]]] = [
     ("IndexFillD", [X, np.array([[1, 0, 1]] * 2, np.float32), np.array(
         [[0, 7, 0]] * 2, np.float32)], {"dim": 1}, [
         np.array([[0, 7, 2], [3, 7, 5]], np.float32)]),
+    ("KLDiv", [Y, zeros(2, 3) + 1], {"reduction": "batchmean"}, [np.array(-1.5, np.float32)]),
+    ("KlDivLossGrad", [np.array(4, np.float32), Y, zeros(2, 3) + 1], {
+        "reduction": "batchmean"}, [zeros(2, 3) - 2]),
+    ("LogSigmoidGrad", [np.array(3, np.float32), np.array(0, np.float32)], {}, [
+        np.array(1.5, np.float32)]),
+    ("NLLLoss", [X[1:], np.array(2, np.int32), zeros(3) + 1], {}, [
+        np.array(-5, np.float32), np.array(1, np.float32)]),
+    ("PadV3Grad", [zeros(1, 2, 5) + 1, [0, 0, 0, 0, 1, 1]], {"mode": "edge"}, [
+        np.array([[2, 1, 2], [2, 1, 2]], np.float32)]),
 ]  # fmt: skip

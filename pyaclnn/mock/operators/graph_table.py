@@ -131,6 +131,12 @@ def _kernel(c_name: str) -> Callable[..., Any]:
             raise KernelLimitError(f"{c_name} has no kernel here without {KERNELS}=torch")
         kernel = found.kernel
         named = {kernel.parameter_for(name): value for name, value in arguments.items()}
-        return kernel.function(**{name: value for name, value in named.items() if name is not None})
+        # Of arrays without axes, NumPy makes numbers.
+        given = {
+            name: np.asarray(value) if isinstance(value, np.generic) else value
+            for name, value in named.items()
+            if name is not None
+        }
+        return kernel.function(**given)
 
     return call

@@ -42,6 +42,12 @@ def test_the_index_of_patterns_loses_no_match() -> None:
         assert found == [key for key, known in LINES.items() if known.pattern.search(line)], line
 
 
+def test_a_line_is_searched_by_few_patterns_only() -> None:
+    lines = [line for text, _ in POSTED for line in text.splitlines()]
+    searched = sum(len(list(LINES.near(line))) for line in lines)
+    assert searched < len(lines) * len(LINES) / 20
+
+
 UNKNOWN = [
     "Traceback (most recent call last):",
     "ValueError: shapes (3,) and (4,) do not fit",
@@ -110,6 +116,8 @@ SAID_OTHERWISE = [
     ("rank 3 exit code: -7", "--shm-size"),
     ("Process finished with exit code 132", "processor"),
     ("command terminated with exit code 143", "scheduler"),
+    ("dcmi_get_device_health ret -8001", "npu-smi info -l"),
+    ("[   55.001] Internal error: kernel BUG at drivers/ascend/devmm.c:201", "reboot"),
     ("hcclResult = 19 in HcclAllReduce", "hccn_tool"),
     ("[  199.120001] davinci0: probe of 0000:82:00.0 failed with error -110", "dmesg -T"),
     ("HDC: hdcdrv_connect error, dev_id 0 remote refused, ret=-17", "npu-smi info"),

@@ -10,9 +10,10 @@ import pytest
 
 from pyaclnn.mock.operators.arguments import signature_of
 from pyaclnn.mock.operators.operator import RefusalError, Setting
+from pyaclnn.mock.operators.single_operator import find_single_operator
 from pyaclnn.mock.operators.user_kernels import operator_of_kernel
 from pyaclnn.mock.protocol.memory import DeviceMemoryError
-from pyaclnn.mock.protocol.values import Call, Scalar
+from pyaclnn.mock.protocol.values import Call, Scalar, TensorList
 from pyaclnn.reference.kernels.kernel import Kernel
 
 if TYPE_CHECKING:
@@ -102,3 +103,40 @@ def test_what_does_not_fit_in_phase_two_fails_the_kernel(
 
     with pytest.raises(DeviceMemoryError, match="the result"):
         called(bench, function)
+
+
+class TestSingleOperators:
+    """Kernels of users for what ``aclopCompileAndExecute`` runs."""
+
+    @staticmethod
+    def execute(bench: Bench, **attributes: Any) -> Any:
+        def scale_rows(x: Any, scales: Any, *, times: int, outputs: Any) -> Any:
+            assert outputs[0].shape == x.shape
+            return x * scales[:, None] ** times
+
+        given = (bench.put(X), bench.put(np.array([1, 2], np.float32)))
+        out = bench.empty(2, 3)
+        inputs = {"inputs": TensorList(given), "outputs": TensorList((out,)), **attributes}
+        call = Call("ge:ScaleRows", 0, inputs)
+        operator = find_single_operator(call, Kernel("ge:ScaleRows", scale_rows))
+        arguments, setting = operator.bind(call), Setting(bench.device.chip)
+        operator.check(arguments, setting)
+        operator.kernels(arguments, bench.device.memory).run()
+        return bench.array(out)
+
+    def test_they_take_inputs_in_order_and_attributes_by_name(self, bench: Bench) -> None:
+        found = self.execute(bench, **{"@times": 3})
+        assert found.tolist() == [[1, 2, 3], [32, 40, 48]]
+
+    @pytest.mark.parametrize(
+        ("attributes", "told"),
+        [
+            ({"@times": 1, "@order": 2}, "attribute order is 2"),
+            ({}, "missing 1 required keyword-only argument: 'times'"),
+        ],
+    )
+    def test_other_attributes_are_refused(
+        self, bench: Bench, attributes: dict[str, Any], told: str
+    ) -> None:
+        with pytest.raises(RefusalError, match=told):
+            self.execute(bench, **attributes)

@@ -285,7 +285,10 @@ class TestExecution:
     def test_an_operator_without_kernel_says_so(self) -> None:
         status, _ = execute("NonMaxSuppressionV7", [X], [zeros(2, 3)])
         assert status == 999001
-        assert "no kernel for the single operator NonMaxSuppressionV7" in npu.message()
+        told = npu.message()
+        assert "no kernel for the single operator NonMaxSuppressionV7" in told
+        assert '@pyaclnn.mock.operator("ge:NonMaxSuppressionV7")\n    def kernel(x0):' in told
+        assert "PYACLNN_MOCK_OPERATORS" in told
 
     @pytest.mark.parametrize(
         ("compiled", "wanted"), [((2, 3), 0), ((-1, 3), 0), ((-2,), 0), ((2, 4), 100024)]

@@ -26,7 +26,7 @@ def host(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def kernels(tmp_path: Path) -> Path:
-    block, _ = blocks(SECTION, "py")
+    block, *_ = blocks(SECTION, "py")
     path = tmp_path / "kernels.py"
     path.write_text(block, encoding="utf-8")
     return path
@@ -40,6 +40,8 @@ def test_that_for_a_package_is_a_kernel_too(tmp_path: Path) -> None:
     path = tmp_path / "kernels.py"
     path.write_text("\n".join(blocks(SECTION, "py")), encoding="utf-8")
     rows = script(path).scale_rows(np.ones((2, 3)), np.array([2, 3]), 2)
+    assert rows.tolist() == [[4, 4, 4], [9, 9, 9]]
+    rows = script(path).scaled_rows(np.ones((2, 3)), np.array([2, 3]), times=2, outputs=[])
     assert rows.tolist() == [[4, 4, 4], [9, 9, 9]]
 
 

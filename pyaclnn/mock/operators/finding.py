@@ -52,7 +52,7 @@ def find_operator(call: Call, release: str) -> Operator[Any] | None:
     if name.startswith(PREFIX):
         from pyaclnn.mock.operators.single_operator import find_single_operator  # noqa: PLC0415
 
-        return find_single_operator(call)
+        return find_single_operator(call, _users_kernels().get(name))
     kernel = _users_kernels().get(name)
     if kernel is None:
         known = operators_of(release).get(name) or _custom_operators().get(name)

@@ -34,7 +34,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["GraphFunction", "graph_expressions", "graph_function"]
+    from pyaclnn.reference.kernels.kernel import Kernel
+
+__all__ = ["GraphFunction", "function_of_kernel", "graph_expressions", "graph_function"]
 
 
 @functools.cache
@@ -114,6 +116,24 @@ def graph_function(name: str) -> GraphFunction | None:
     taken = frozenset(named - {"unpacked", "packed", "outputs"})
     fixed = {each: defaults[each] for each in taken - used}
     return GraphFunction(row.shrinks, compute, taken, fixed, defaults.get("packed", ()))
+
+
+def function_of_kernel(kernel: Kernel) -> GraphFunction:
+    """Return the function of a user's kernel of inputs in order, and of attributes by name.
+
+    Args:
+        kernel: The kernel.
+    """
+
+    def compute(
+        inputs: Sequence[Any], attributes: Mapping[str, Any], outputs: list[NDArray[Any]]
+    ) -> list[Any]:
+        given = {**attributes, "outputs": outputs}
+        named = {name: given[name] for name in kernel.parameters if name in given}
+        found = kernel.function(*inputs, **named)
+        return list(found) if isinstance(found, (tuple, list)) else [found]
+
+    return GraphFunction(kernel.shrinks, compute, frozenset(kernel.parameters), {}, ())
 
 
 def _wide(value: Any) -> Any:

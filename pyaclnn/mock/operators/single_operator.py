@@ -16,7 +16,8 @@ import numpy as np
 from pyaclnn.base.errors import text_of, type_name
 from pyaclnn.mock.operators.blocks import blocks_of
 from pyaclnn.mock.operators.formats import is_private
-from pyaclnn.mock.operators.graph_table import graph_function
+from pyaclnn.mock.operators.graph_table import function_of_kernel, graph_function
+from pyaclnn.mock.operators.kernel_files import VARIABLE
 from pyaclnn.mock.operators.operator import (
     ExecutorKind,
     Launch,
@@ -40,9 +41,11 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from pyaclnn.mock.operators.blocks import Blocks
+    from pyaclnn.mock.operators.graph_table import GraphFunction
     from pyaclnn.mock.operators.operator import Setting, Shapes
     from pyaclnn.mock.protocol.memory import DeviceMemory
     from pyaclnn.mock.protocol.values import Call, Tensor, Value
+    from pyaclnn.reference.kernels.kernel import Kernel
 
 __all__ = ["find_single_operator"]
 
@@ -51,27 +54,29 @@ _TRIED = 1 << 16
 """Most elements of tensors with which phase 1 tries a kernel."""
 
 
-def find_single_operator(call: Call) -> Operator[Any]:
+def find_single_operator(call: Call, kernel: Kernel | None = None) -> Operator[Any]:
     """Return the operator of a call by its name in graphs.
 
     Args:
         call: The call.
+        kernel: The kernel that the user gives it, or None.
     """
     kind = call.operator.partition(":")[2]
+    function = graph_function(kind) if kernel is None else function_of_kernel(kernel)
     names = [*call.arguments]
 
     def check(given: dict[str, Value], _setting: Setting) -> Plan:
         """Try the kernel, if the tensors are small: its limits are refused, not its data."""
-        given = _as_taken(kind, given)
-        function = graph_function(kind)
+        given = _as_taken(function, given)
         refusal = "" if function is None else function.refusal(_attributes(given))
         if function is not None and "src_format" not in function.taken:  # it tells the blocks
             refusal = refusal or _unreadable(given)
         if function is None or refusal:
-            raise RefusalError(Status.MOCK_NOT_IMPLEMENTED, _no_kernel(kind, refusal))
+            text = _no_kernel(kind, given, refusal)
+            raise RefusalError(Status.MOCK_NOT_IMPLEMENTED, text)
         try:
             if sum(tensor.size for tensor in call.tensors) <= _TRIED:
-                _try(kind, given)
+                _try(kind, function, given)
         except KernelLimitError as limit:
             raise RefusalError(Status.MOCK_NOT_IMPLEMENTED, str(limit)) from limit
         return Plan(launch=Launch.KERNELS)
@@ -86,8 +91,9 @@ def find_single_operator(call: Call) -> Operator[Any]:
             return array
 
         def run() -> Shapes:
-            taken = _as_taken(kind, given)  # each time: calls that are repeated move their tensors
-            return _written(_computed(kind, taken, readable), memory)
+            assert function is not None  # noqa: S101  # phase 1 has accepted it
+            taken = _as_taken(function, given)  # each time: repeated calls move their tensors
+            return _written(_computed(kind, function, taken, readable), memory)
 
         return Work(run, is_lasting=False)
 
@@ -103,22 +109,22 @@ def find_single_operator(call: Call) -> Operator[Any]:
     )
 
 
-def _try(kind: str, given: dict[str, Value]) -> None:
+def _try(kind: str, function: GraphFunction, given: dict[str, Value]) -> None:
     """Compute with zeros, and with ones if that fails: an error that stays is none of the data.
 
     Raises:
         KernelLimitError: The arguments are none that the kernel takes.
     """
     try:
-        _computed(kind, given, lambda _, tensor: _filled(tensor, 0))
+        _computed(kind, function, given, lambda _, tensor: _filled(tensor, 0))
     except DeviceMemoryError as first:
         if isinstance(first.__cause__, np.linalg.LinAlgError):
             return
         try:
-            _computed(kind, given, lambda _, tensor: _filled(tensor, 1))
+            _computed(kind, function, given, lambda _, tensor: _filled(tensor, 1))
         except DeviceMemoryError as second:
             if str(second) == str(first):
-                raise KernelLimitError(_no_kernel(kind, str(first))) from second
+                raise KernelLimitError(_no_kernel(kind, given, str(first))) from second
 
 
 def _written(results: list[tuple[Tensor, NDArray[Any] | None]], memory: DeviceMemory) -> Shapes:
@@ -140,18 +146,31 @@ def _written(results: list[tuple[Tensor, NDArray[Any] | None]], memory: DeviceMe
     return shorter
 
 
-def _no_kernel(kind: str, why: str) -> str:
+def _no_kernel(kind: str, given: dict[str, Value], why: str) -> str:
+    """Return the text of the answer 999001, with the outline of a kernel."""
     reason = f" ({why})" if why else ""
+    inputs = [f"x{place}" for place in range(len(_tensors(given["inputs"])))]
+    attributes = [name for name in _attributes(given) if name.isidentifier()]
+    parameters = ", ".join([*inputs, *(["*", *attributes] if attributes else [])])
+    results = ", ".join("..." for _ in _tensors(given["outputs"]))
     return (
         f"EZ9999: the simulated NPU has no kernel for the single operator {kind} and these "
-        f"arguments{reason}, which aclopCompileAndExecute executes. Call a function of aclnn, to "
-        "which pyaclnn.mock.operator gives a NumPy function; with PYACLNN_MOCK_CANN=9.1, torch-npu "
-        "calls more of them"
+        f"arguments{reason}, which aclopCompileAndExecute executes. Give it one: a file that "
+        f"{VARIABLE} names, with\n"
+        "    import numpy as np, pyaclnn.mock\n"
+        f'    @pyaclnn.mock.operator("ge:{kind}")\n'
+        f"    def kernel({parameters}):  # arrays of NumPy in order, attributes by name\n"
+        "        ...\n"
+        f"        return {results}\n"
+        "or call a function of aclnn: with PYACLNN_MOCK_CANN=9.1, torch-npu calls more of them"
     )
 
 
 def _computed(
-    kind: str, given: dict[str, Value], array_of: Callable[[str, Tensor], NDArray[Any]]
+    kind: str,
+    function: GraphFunction,
+    given: dict[str, Value],
+    array_of: Callable[[str, Tensor], NDArray[Any]],
 ) -> list[tuple[Tensor, NDArray[Any] | None]]:
     """Return each output with its result, and None for one that is not asked for.
 
@@ -159,8 +178,6 @@ def _computed(
         DeviceMemoryError: The data are none that the operator takes.
         KernelLimitError: The arguments are none that the kernel takes.
     """
-    function = graph_function(kind)
-    assert function is not None  # noqa: S101  # phase 1 has accepted it
     outputs = [item for item in _tensors(given["outputs"]) if item is not None]
     try:
         empty = [_filled(output, 0) for output in outputs]
@@ -177,7 +194,7 @@ def _computed(
         raise DeviceMemoryError(text_of(error)) from error
     except (TypeError, KeyError, NotImplementedError) as error:
         why = f"{type_name(error)}: {text_of(error)}"
-        raise KernelLimitError(_no_kernel(kind, why)) from error
+        raise KernelLimitError(_no_kernel(kind, given, why)) from error
 
 
 def _tensors(value: Value) -> tuple[Tensor | None, ...]:
@@ -207,9 +224,8 @@ def _blocks(tensor: Tensor) -> Blocks | None:
     return blocks if blocks and blocks.stored.dims == tensor.storage_dims else None
 
 
-def _as_taken(kind: str, given: dict[str, Value]) -> dict[str, Value]:
+def _as_taken(function: GraphFunction | None, given: dict[str, Value]) -> dict[str, Value]:
     """Return arguments with those tensors as they are stored that the operator takes in blocks."""
-    function = graph_function(kind)
     packed = () if function is None else function.packed
     given = {**given}
     for side in ("inputs", "outputs") if packed else ():

@@ -51,7 +51,7 @@ def _words(text: str) -> frozenset[str]:
 
 
 def with_words(line: str) -> str:
-    """Return a line with the system's own texts in place of its numbers of errors and signals.
+    """Return a line with the system's own texts for its numbers of errors and signals.
 
     Args:
         line: The line.
@@ -62,19 +62,12 @@ def with_words(line: str) -> str:
 
 
 def _error(match: re.Match[str]) -> str:
-    number = int(match[1])
-    return os.strerror(number) if number in errno.errorcode else match[0]
-
-
-def _kernel_error(match: re.Match[str]) -> str:
-    number = int(match[2])
-    return f"{match[1]}{os.strerror(number)}" if number in errno.errorcode else match[0]
+    number = int(match[match.lastindex or 0])
+    return f"{match[0]} {os.strerror(number)}" if number in errno.errorcode else match[0]
 
 
 def _signal(match: re.Match[str]) -> str:
-    number = int(match[1])
-    if number > _BEYOND_SIGNALS:
-        number -= _BEYOND_SIGNALS
+    number = int(match[match.lastindex or 0]) % _BEYOND_SIGNALS
     with contextlib.suppress(ValueError):
         name = signal.Signals(number).name
         return f"died with signal {number} ({name}): {signal.strsignal(number)}"
@@ -82,19 +75,19 @@ def _signal(match: re.Match[str]) -> str:
 
 
 _SYSTEM: Final[tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], str]], ...]] = (
-    (re.compile(r"(?i)(?<!\[)\berrno(?:\W{1,4}| is )(\d{1,3})\b"), _error),
-    (re.compile(r"(?i)\b(?:ret|rc|err|error)\W{1,3}-(1)\b(?=.{0,20}EPERM)"), _error),
     (
-        re.compile(r"(?i)(^\[ *\d+\.\d{6}\].*\b(?:ret|rc|err|error)\W{1,3})-(\d{1,3})\b"),
-        _kernel_error,
+        re.compile(
+            r"(?i)(?<!\[)\berrno(?:\W{1,4}| is )(\d{1,3})\b"
+            r"|^\[ *\d+\.\d{6}\].*\b(?:ret|rc|err|error)\W{1,3}-(\d{1,3})\b"
+        ),
+        _error,
     ),
     (
-        re.compile(r"(?i)\bexit(?:ed)?[ _]?(?:with )?(?:code|status)?[\s:=(]{1,4}-(\d{1,2})\b"),
-        _signal,
-    ),
-    (
-        re.compile(r"(?i)\bexit(?:ed)?[ _]?(?:with )?(?:code|status)[\s:=(]{1,4}(1[2-5]\d)\b"),
+        re.compile(
+            r"(?i)\bexit(?:ed)?[ _]?(?:with )?"
+            r"(?:(?:code|status)?[\s:=(]{1,4}-(\d{1,2})|(?:code|status)[\s:=(]{1,4}(1[2-5]\d))\b"
+        ),
         _signal,
     ),
 )
-"""Numbers in a line, and the texts that take their places."""
+"""Numbers in a line, and the texts of the system that take their places or stand behind them."""

@@ -119,7 +119,7 @@ SAID_OTHERWISE = [
     ("dcmi_get_device_health ret -8001", "npu-smi info -l"),
     ("[   55.001] Internal error: kernel BUG at drivers/ascend/devmm.c:201", "reboot"),
     ("hcclResult = 19 in HcclAllReduce", "hccn_tool"),
-    ("[  199.120001] davinci0: probe of 0000:82:00.0 failed with error -110", "dmesg -T"),
+    ("[  199.120001] davinci0: probe of 0000:82:00.0 failed with error -110", "driver again"),
     ("HDC: hdcdrv_connect error, dev_id 0 remote refused, ret=-17", "npu-smi info"),
     ("rtMalloc execute failed, reason=[context pointer null]", "aclrtSetDevice"),
     ("rtKernelLaunch execute failed, reason=[kernel lookup error][FUNC:F]", "matches this chip"),

@@ -172,14 +172,7 @@ def defined(
 
 
 def same(definition: Any) -> Callable[[Callable[[Given], Any]], FunctionType]:
-    """Make a function with the parameters and results of a definition.
-
-    Args:
-        definition: The definition.
-
-    Returns:
-        A decorator, see `defined`.
-    """
+    """Make a function with the parameters and results of a definition, see `defined`."""
     return defined(definition.parameters, definition.kind)
 
 

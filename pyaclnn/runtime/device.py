@@ -19,7 +19,7 @@ from pyaclnn.runtime.context import (
     restore_context,
 )
 from pyaclnn.runtime.handle import Handle, Resource
-from pyaclnn.runtime.initialization import ensure_runtime, owns_runtime
+from pyaclnn.runtime.initialization import ensure_runtime
 from pyaclnn.runtime.progress import end_work, leave_stream, waiting
 from pyaclnn.runtime.shapes import count_of
 from pyaclnn.runtime.timelines import (
@@ -198,10 +198,9 @@ _by_context: Final[weakref.WeakValueDictionary[int, Device]] = weakref.WeakValue
 _devices: Final[weakref.WeakSet[Device]] = weakref.WeakSet()
 _default_lock: Final = reentrant_lock()
 _default: Final[list[Device]] = []
-_open_now: Final[set[_Opening]] = set()
-"""Devices that this library has opened and not closed; one that was opened twice, twice."""
 _in_use: Final[set[_Opening]] = set()
-"""Those of which nobody has begun to close them; they share the default stream of their device."""
+"""Devices that this library has opened and nobody has begun to close; one opened twice, twice.
+They share the default stream of their device."""
 
 
 def default_device() -> Device:
@@ -300,7 +299,6 @@ class _Opening:
         self._context = fetch("aclrtGetCurrentContext", OUT)
         restore_context(self._before)
         with _default_lock:
-            _open_now.add(self)
             _in_use.add(self)
         self._complete = True
         return self._context
@@ -318,13 +316,11 @@ class _Opening:
         """Give it back; the context that was current on this thread stays so if it lives."""
         if silence.finalised:
             return
-        with _default_lock:
-            _open_now.discard(self)
-            survives = any(other.id == self.id for other in _open_now)
         previous = context_before() if self._complete else self._before
         if self._complete and previous == self._context:
-            shared = self._before == self._context and not owns_runtime()
-            previous = previous if survives or shared else None
+            # CANN keeps it current as long as others have the device open. Whether they have is
+            # not known: another thread may reset it between a look at them and this reset.
+            previous = None
         try:
             let_go("aclrtResetDevice", self.id, self._held)
         finally:

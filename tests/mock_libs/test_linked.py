@@ -29,7 +29,8 @@ MsprofReportCompactInfo MsprofSysCycleTime
 rtDevBinaryRegister rtFunctionRegister rtGetC2cCtrlAddr rtKernelLaunch
 """
 _COLLECTIVES = "HcclCommResume"
-# Symbols of graph operators, which torch-npu 2.3 to 2.6.0 describe, and of ONNX Runtime's graphs.
+# Symbols of graph operators, which torch-npu 2.3 to 2.6.0 describe, ONNX Runtime's
+# graphs, and the transfers of mooncake, which load and are refused.
 _GE = """
 _ZN2ge12AscendStringC1EPKc _ZN2ge8Operator12AttrRegisterEPKcb _ZN2ge8Operator12AttrRegisterEPKcl
 _ZN2ge8Operator13InputRegisterEPKc _ZN2ge8Operator14OutputRegisterEPKc
@@ -41,6 +42,12 @@ _ZN2ge17aclgrphBuildModelERKNS_5GraphERKSt3mapINS_12AscendStringES4_St4lessIS4_E
 _ZN2ge20aclgrphBuildFinalizeEv
 _ZN2ge22aclgrphBuildInitializeERSt3mapINS_12AscendStringES1_St4lessIS1_ESaISt4pairIKS1_S1_EEE
 _ZN2ge23aclgrphParseONNXFromMemEPKcmRKSt3mapINS_12AscendStringES3_St4lessIS3_ESaISt4pairIKS3_S3_EEERNS_5GraphE
+_ZN4adxl10AdxlEngine10DisconnectERKN2ge12AscendStringEi
+_ZN4adxl10AdxlEngine10InitializeERKN2ge12AscendStringERKSt3mapIS2_S2_St4lessIS2_ESaISt4pairIS3_S2_EEE
+_ZN4adxl10AdxlEngine11RegisterMemERKNS_7MemDescENS_7MemTypeERPv
+_ZN4adxl10AdxlEngine12TransferSyncERKN2ge12AscendStringENS_10TransferOpERKSt6vectorINS_14TransferOpDescESaIS7_EEi
+_ZN4adxl10AdxlEngine13DeregisterMemEPv _ZN4adxl10AdxlEngine7ConnectERKN2ge12AscendStringEi
+_ZN4adxl10AdxlEngine8FinalizeEv _ZN4adxl10AdxlEngineC1Ev _ZN4adxl10AdxlEngineD1Ev
 """
 REGISTERING = (
     "_ZN2ge23OperatorCreatorRegisterC1EPKcRKSt8functionIFNS_8OperatorERKNS_12AscendStringEEE"

@@ -37,7 +37,9 @@ _LINKED_ONLY = {
     drv_dvpp error_manager exe_graph hccl_alg hccl_plf lowering mmpa msprofiler opp_registry
     platform profapi profimpl register rt2_registry runtime_common slog tiling_api unified_dlog
     """,
-    "libgraph.so": "fmk_onnx_parser ge_common ge_common_base ge_compiler graph_base",
+    "libgraph.so": """
+    fmk_onnx_parser ge_common ge_common_base ge_compiler graph_base llm_datadist metadef
+    """,
 }
 """Library -> the libraries in the place of which it stands: build scripts and programs name them,
 and call none of their functions or only such that refuse."""

@@ -30,6 +30,17 @@ MODULES = {
 }
 
 
+def test_a_process_of_the_tests_imports_the_package_without_building_it(
+    pytestconfig: pytest.Config,
+) -> None:
+    """The loader of an editable install starts ninja; see `tests.editable`."""
+    if getattr(pytestconfig, "cache", None) is None:
+        pytest.skip("without pytest's cache the loader of the install serves")
+    code = "import sys, pyaclnn; print('subprocess' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "False\n"
+
+
 def python(
     *arguments: str, cwd: Path | None = None, path: str = ""
 ) -> subprocess.CompletedProcess[str]:

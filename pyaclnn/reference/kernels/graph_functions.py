@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pyaclnn.reference.arithmetic.norms import norms
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
@@ -95,7 +97,7 @@ def _turned(value: Any) -> Any:
 
 def renorm_factors(x: Array, p: float, axis: int, largest: float) -> Array:
     """Return what slices along an axis are multiplied by, for p-norms of at most the largest."""
-    sizes = np.linalg.vector_norm(x, ord=p, axis=every_but(x, axis % x.ndim), keepdims=True)
+    sizes = norms(x, tuple(every_but(x, axis % x.ndim)), float(p))
     return np.where(sizes > largest, largest / (sizes + 1e-7), 1)
 
 

@@ -157,6 +157,9 @@ def _bound(call: KernelCall, given: Given, memory: DeviceMemory, note: str) -> W
             for result in (written := results()):
                 require_fit(result, shrinks=kernel.shrinks)
         except (ValueError, TypeError, IndexError) as error:
+            if isinstance(error, TypeError) and call.is_own:  # too large to be tried in phase 1
+                why = f"its own does not take these arguments ({text_of(error)})"
+                raise KernelLimitError(kernel_missing(signature.name, why)) from error
             raise failure(error) from error
         for result in written:
             writer.write(result)

@@ -196,9 +196,8 @@ def mixed(x: Array, matrices: Sequence[Array]) -> Array:
     """A tensor whose last axes are each multiplied by a matrix; its zeros hide NaN and infinity."""
     for place, matrix in enumerate(matrices):
         axis, rows = place - len(matrices), matrix.astype(x.dtype)
-        if np.isfinite(x).all():
-            made = np.tensordot(x, rows, (axis, 1))
-        else:
+        made = np.tensordot(x, rows, (axis, 1))
+        if not np.isfinite(x).all():
             lines = np.moveaxis(x, axis, -1)
             made = np.stack([lines[..., row != 0] @ row[row != 0] for row in rows], -1)
         x = np.moveaxis(made, -1, axis)

@@ -6,6 +6,13 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
+# Not on first use: that may be after Ctrl-C, and a named tuple of it would make Python forget that
+# it has to end by that signal.
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
@@ -20,10 +27,6 @@ _PATTERN: Final = "pattern"
 
 def read_toml(path: Path) -> dict[str, Any]:
     """Read a TOML file of the package."""
-    if sys.version_info >= (3, 11):
-        import tomllib  # noqa: PLC0415  # most programs need no such file
-    else:
-        import tomli as tomllib  # noqa: PLC0415  # as above
     return tomllib.loads(path.read_text(encoding="utf-8"))
 
 

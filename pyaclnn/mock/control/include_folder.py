@@ -29,11 +29,14 @@ from pyaclnn.facts.operators.catalogue import catalogue
 from pyaclnn.facts.releases import simulated
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from pyaclnn.facts.releases import Release
 
 __all__ = ["cflags", "includedir", "write_include"]
+
+_COLLECTIONS = ("aclnn_math.h", "aclnn_ops_infer.h", "aclnn_ops_train.h", "aclnn_rand.h")
+"""Headers of many operators. Each declares all here: no source lists which of them it has."""
 
 
 def includedir() -> Path:
@@ -86,10 +89,19 @@ def _contents() -> Mapping[str, bytes]:
         if path.is_file()
     }
     operators = (function for entry in catalogue().values() for function in phases(entry))
-    files |= {name: text.encode() for name, text in headers_of(operators).items()}
+    own = headers_of(operators)
+    files |= {name: text.encode() for name, text in own.items()}
+    # Source: CANN 8.1: the files of level2 are copies.
+    files |= {f"aclnnop/level2/{Path(name).name}": _included([name]) for name in own}
+    files |= {f"aclnnop/{name}": _included(own) for name in _COLLECTIONS}
     for name, text in listed_headers(interface()).items():
         files[name] = files.get(name, b"") + text.encode()
     return files
+
+
+def _included(headers: Iterable[str]) -> bytes:
+    """Return the text of a header that includes others."""
+    return "".join(["#pragma once\n", *(f'#include "{name}"\n' for name in headers)]).encode()
 
 
 @functools.cache

@@ -252,7 +252,7 @@ try:
     torch.nn.functional.multilabel_margin_loss(x, target).cpu()
     torch.npu.synchronize()
 except RuntimeError as error:
-    print("has no kernel for the single operator MultilabelMarginLoss" in str(error))
+    print("aclnnMultilabelMarginLoss has no kernel here" in str(error))
 """
 
 

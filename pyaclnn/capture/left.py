@@ -40,30 +40,39 @@ class Left:
             in_thread: Calls a function in the thread for the calls of a recorded one.
         """
         self._in_thread = in_thread
-        self._made: dict[int, tuple[Call, Any]] = {}
+        self._made: dict[int, tuple[Call, Any, int]] = {}
 
     def add(self, call: Call, handle: int) -> None:
         """Note what a call has made; a stream is to be destroyed in its context."""
-        context = raw.ffi.new("void **")
+        context, device = raw.ffi.new("void **"), raw.ffi.new("int32_t *", -1)
         if call.name.startswith("aclrtCreateStream"):
             function("aclrtGetCurrentContext")(context)
-        self._made[handle] = (call, context[0])
+        if call.name == "aclrtSetDevice":
+            device[0] = handle
+        elif re.match(_OF_DEVICE, call.name):
+            function("aclrtGetDevice")(device)
+        self._made[handle] = (call, context[0], device[0])
 
     def note(self, call: Call, first: int) -> None:
         """Note a call that answers with no handle; ``first`` is its first argument in this run."""
         if call.name in {"aclrtSetDevice", "aclSetAclOpExecutorRepeatable"}:
             self.add(call, first)
         elif call.name.startswith("aclrtResetDevice"):
-            self._made = {handle: made for handle, made in self._made.items()
-                          if not re.match(_OF_DEVICE, made[0].name)}  # fmt: skip
+            ended = {
+                handle
+                for handle, (made, _, device) in self._made.items()
+                if device in {first, -1} and re.match(_OF_DEVICE, made.name)
+            }
+            self._made = {h: made for h, made in self._made.items() if h not in ended}
 
     def remove(self, handle: int) -> None:
-        """Note that something has ended."""
-        self._made.pop(handle, None)
+        """Note that something has ended; 0, an absent object, is not device 0."""
+        if handle:
+            self._made.pop(handle, None)
 
     def end(self) -> None:
         """End all, the newest first, each in the thread that made it."""
-        for handle, (call, context) in reversed(self._made.items()):
+        for handle, (call, context, _) in reversed(self._made.items()):
             found = ((re.fullmatch(made, call.name), name) for made, name in _ENDS.items())
             for end in (match.expand(name) for match, name in found if match):
                 if context:

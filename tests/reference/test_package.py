@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+import pickle
 import re
 from enum import Enum
 from pathlib import Path
@@ -59,6 +60,14 @@ class TestNames:
         kind = getattr(reference, name)
         fields = re.findall(r"^    (\w+): \S", kind.__doc__, re.MULTILINE)
         assert fields == list(kind._fields)
+
+    @pytest.mark.parametrize("name", RESULTS)
+    def test_results_can_be_pickled(self, name: str) -> None:
+        kind = getattr(reference, name)
+        found = kind(*(np.arange(n) for n, _ in enumerate(kind._fields)))
+        again = pickle.loads(pickle.dumps(found))  # noqa: S301  # our own
+        assert type(again) is kind
+        assert all(map(np.array_equal, again, found))
 
     @pytest.mark.parametrize("name", OPERATORS)
     def test_a_family_is_asked_for_by_keyword_and_defaults_to_none(self, name: str) -> None:

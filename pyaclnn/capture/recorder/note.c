@@ -75,6 +75,9 @@ static void note_made(const struct capture_function *function, const struct capt
     if (function->result != 'p' && first->letter == 'o') {
         handle = written_at(words[0]);
     }
+    if (handle == 0) { /* CANN has refused, and its arguments may be anything */
+        return;
+    }
     const bool tensors = capture_is_copied() && (function->hook == CAPTURE_CREATE_TENSOR ||
                                                  function->hook == CAPTURE_CREATE_LIST);
     if ((function->finds && capture_find(handle) != NULL) || (call == NULL && !tensors)) {

@@ -112,19 +112,28 @@ def find_single_operator(call: Call, kernel: Kernel | None = None) -> Operator[A
 def _try(kind: str, function: GraphFunction, given: dict[str, Value]) -> None:
     """Compute with zeros, and with ones if that fails: an error that stays is none of the data.
 
+    Integers on the device may be sizes or places, for which neither stands: the run computes then.
+
     Raises:
         KernelLimitError: The arguments are none that the kernel takes.
     """
     try:
         _computed(kind, function, given, lambda _, tensor: _filled(tensor, 0))
-    except DeviceMemoryError as first:
-        if isinstance(first.__cause__, np.linalg.LinAlgError):
+    except (DeviceMemoryError, KernelLimitError) as first:
+        if isinstance(first.__cause__, np.linalg.LinAlgError) or _reads_integers(given):
             return
+        if isinstance(first, KernelLimitError):
+            raise
         try:
             _computed(kind, function, given, lambda _, tensor: _filled(tensor, 1))
         except DeviceMemoryError as second:
             if str(second) == str(first):
                 raise KernelLimitError(_no_kernel(kind, given, str(first))) from second
+
+
+def _reads_integers(given: dict[str, Value]) -> bool:
+    tensors = filter(None, _tensors(given["inputs"]))
+    return any(numpy_dtype(tensor.data_type).kind in "iu" for tensor in tensors)
 
 
 def _written(results: list[tuple[Tensor, NDArray[Any] | None]], memory: DeviceMemory) -> Shapes:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import functools
+import sys
 from collections import namedtuple
 from types import FunctionType, SimpleNamespace
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -182,6 +183,7 @@ def result_class(text: str, module: str) -> Any:
     name, _, fields = text.partition(": ")
     kind = namedtuple(name, fields)  # type: ignore[misc]  # noqa: PYI024
     kind.__module__, kind.__doc__ = module, None
+    setattr(sys.modules[module], name, kind)  # where pickle looks for it
     return kind
 
 

@@ -120,9 +120,12 @@ def _try(kind: str, function: GraphFunction, given: dict[str, Value]) -> None:
     try:
         _computed(kind, function, given, lambda _, tensor: _filled(tensor, 0))
     except (DeviceMemoryError, KernelLimitError) as first:
+        is_limit = isinstance(first, KernelLimitError)
+        if is_limit and first.__cause__ is None:  # no kernel here, whatever the numbers
+            raise
         if isinstance(first.__cause__, np.linalg.LinAlgError) or _reads_integers(given):
             return
-        if isinstance(first, KernelLimitError):
+        if is_limit:
             raise
         try:
             _computed(kind, function, given, lambda _, tensor: _filled(tensor, 1))

@@ -31,6 +31,11 @@ CASES: list[tuple[str, list[Any], dict[str, Any], list[Any]]] = [
     ("Identity", [X], {}, [X]),
     ("Relu", [Y], {}, [np.maximum(Y, 0)]),
     ("Transpose", [X, [1, 0]], {}, [X.T.copy()]),
+    ("Transpose", [X, np.array([1, 0])], {}, [X.T.copy()]),  # sizes and axes on the device
+    ("Tile", [X, np.array([2, 1])], {}, [np.tile(X, (2, 1))]),
+    ("TruncateDiv", [np.array([2**60 + 1, -7, 7]), np.array([1, 2, -2])], {}, [
+        np.array([2**60 + 1, -3, -3])]),
+    ("TruncateDiv", [Y, zeros(2, 3) + 2], {}, [np.array([[-1, 0, 0], [0, 1, 1]], np.float32)]),
     ("ConcatD", [X, Y], {"concat_dim": 1}, [np.concatenate([X, Y], 1)]),
     ("ReduceSum", [X, [1]], {"keep_dims": False}, [np.array([3, 12], np.float32)]),
     ("Fill", [[2, 2], np.array([7], np.float32)], {}, [np.full((2, 2), 7, np.float32)]),

@@ -65,28 +65,6 @@ def test_a_program_replays_in_every_order_of_streams(
     assert done.stdout.endswith("3 results compared: no divergence.\n"), done.stdout
 
 
-REFUSED_TENSORS = """
-import pyaclnn
-from pyaclnn import aclnn, raw
-device = pyaclnn.Device(0)
-no, shape = raw.ffi.NULL, raw.ffi.new("int64_t[2]", [2, 3])
-freed = pyaclnn.to_device(b := __import__("numpy").ones((2, 3), "f4"), device)
-address = raw.ffi.cast("void *", freed.address)
-assert not raw.aclCreateTensor(no, 2, raw.ACL_FLOAT, no, 0, raw.ACL_FORMAT_ND, no, 0, address)
-assert not raw.aclCreateTensor(shape, 2, raw.ACL_FLOAT, no, 0, raw.ACL_FORMAT_ND, no, 2, address)
-pyaclnn.layer_norm(b, 3)
-"""
-
-
-def test_an_object_that_was_refused_is_not_recorded_as_an_absent_tensor(tmp_path: Path) -> None:
-    trace = capture(tmp_path / "run.trace", REFUSED_TENSORS, "--contents", "full")
-    made = [call for call in calls(trace) if call.name == "aclCreateTensor"]
-    assert len(made) > 2
-    recorded = {r.name for r in read_trace(trace) if isinstance(r, Contents)}
-    assert {"weightOptional", "biasOptional"}.isdisjoint(recorded)
-    assert "input" in recorded
-
-
 def test_a_fault_while_capturing_is_found_at_its_call(
     build: dict[str, Path], tmp_path: Path
 ) -> None:

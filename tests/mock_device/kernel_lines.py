@@ -34,7 +34,7 @@ GRAPH: Final = (
 )
 """Files that serve single operators alone."""
 DEFINITION: Final = REFERENCE / "arithmetic" / "definition.py"
-"""What makes functions of definitions: it counts with them."""
+"""The maker of functions of definitions, which counts with them."""
 TESTS: Final = {
     ROOT / "tests" / "mock_device": (
         "kernel_*.*", "cases.py", "oracles.py", "aten_*.py", "test_*kernel*.py", "test_aten.py",

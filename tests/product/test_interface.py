@@ -23,7 +23,7 @@ TEXT = "".join(part for page in PAGES.pages().values() for part in page())
 
 
 def shown(name: str) -> object:
-    """What a page shows; a stub is there for definitions, which Python has in the package."""
+    """Names that a page shows; those of a stub of definitions are in the package."""
     module, _, attribute = name.replace(".reference.operators.", ".reference.").rpartition(".")
     return getattr(importlib.import_module(module), attribute)
 

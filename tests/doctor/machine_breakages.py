@@ -71,6 +71,53 @@ def driver_of_another_kernel(made: Fabricated) -> None:
     _module(made, "4.19.90-1")
 
 
+def _on_bus(made: Fabricated, **files: str) -> None:
+    """Put two NPUs, of which the second has other files, and a network card on the PCIe bus."""
+    usual = {
+        "vendor": "0x19e5",
+        "class": "0x120000",
+        "current_link_speed": "16.0 GT/s PCIe",
+        "max_link_speed": "32.0 GT/s PCIe",
+        "current_link_width": "16",
+        "max_link_width": "16",
+        "aer_dev_correctable": "RxErr 2\nBadTLP 1\nTOTAL_ERR_COR 3",
+        "aer_dev_fatal": "Undefined 0\nTOTAL_ERR_FATAL 0",
+        "aer_dev_nonfatal": "Undefined 0\nTOTAL_ERR_NONFATAL 0",
+    }
+    port = "/sys/devices/pci0000:80/0000:80:00.0"
+    made.write(f"{port}/max_link_speed", "16.0 GT/s PCIe\n")
+    made.write(f"{port}/max_link_width", "16\n")
+    network = {"class": "0x020000", "current_link_width": "1"}
+    for name, changed in (("81", {}), ("82", files), ("83", network)):
+        address = f"0000:{name}:00.0"
+        for file, text in {**usual, **changed}.items():
+            made.write(f"{port}/{address}/{file}", f"{text}\n")
+        bus = made.root / "sys/bus/pci/devices"
+        bus.mkdir(parents=True, exist_ok=True)
+        (bus / address).symlink_to(made.root / port[1:] / address)
+
+
+def sound_links(made: Fabricated) -> None:
+    _on_bus(made)
+
+
+def narrow_link(made: Fabricated) -> None:
+    _on_bus(made, current_link_width="4")
+
+
+def slow_link(made: Fabricated) -> None:
+    _on_bus(made, current_link_speed="2.5 GT/s PCIe")
+
+
+def errors_of_a_link(made: Fabricated) -> None:
+    _on_bus(made, aer_dev_nonfatal="Undefined 5\nTOTAL_ERR_NONFATAL 5")
+
+
+def undriven(made: Fabricated) -> None:
+    _on_bus(made)
+    no_nodes(made)
+
+
 def no_manager(made: Fabricated) -> None:
     (made.root / "dev/davinci_manager").unlink()
 

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Final
 from pyaclnn.facts.machine import drivers
 from pyaclnn.health.checks.finding import Finding, at_path, found, more, ok, skip, value
 from pyaclnn.health.checks.installation import order_of
+from pyaclnn.health.checks.pcie import npus_on_bus
 
 if TYPE_CHECKING:
     from pyaclnn.facts.machine import Drivers
@@ -113,11 +114,14 @@ def _present(context: CheckContext) -> Finding:
     if not nodes and not context.installations:
         return found("HW-001.unusable_cann" if context.traces else "HW-001.nothing")
     if not nodes:
-        inside = machine.in_container
+        inside, on_bus = machine.in_container, npus_on_bus(machine)
+        usual = "HW-001.undriven" if on_bus else "HW-001.missing"
         return found(
-            "HW-001.not_passed" if inside else "HW-001.missing",
+            "HW-001.not_passed" if inside else usual,
             at_path("/dev", "no node davinci0, davinci1, …"),
             value("in a container", inside),
+            *(context.seen(device, "an NPU on the PCIe bus") for device in on_bus),
+            count=len(on_bus),
         )
     folders = [node for node in nodes if node.is_dir()]
     if folders:

@@ -3,10 +3,13 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
+
+from pyaclnn.base.errors import text_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -17,7 +20,8 @@ if TYPE_CHECKING:
 __all__ = ["Problem", "problem_of"]
 
 _SEPARATORS: Final = {"folders": ":", "files": "[: ]"}
-_FILES: Final = frozenset({"file", "files"})
+_FILES: Final = frozenset({"file", "files", "json"})
+_INTERFACES: Final = "/sys/class/net"
 
 
 class Problem(NamedTuple):
@@ -25,7 +29,7 @@ class Problem(NamedTuple):
 
     Attributes:
         outcome: The outcome of the check.
-        words: The fault, or the accepted values of a number.
+        words: The fault, the accepted values of a number, or the interfaces that are here.
         path: The path that is wrong.
         repair: The value that is right; empty if none is known.
     """
@@ -52,8 +56,10 @@ def problem_of(machine: Machine, row: Variable) -> Problem | None:
         )
     if row.kind == "writable":
         return _not_writable(machine, text)
+    if row.kind == "interfaces":
+        return _absent(machine, text)
     if row.kind not in _SEPARATORS:
-        return _misplaced(row, text)
+        return _misplaced(row, text) or (_garbled(machine, text) if row.kind == "json" else None)
     for entry in filter(None, re.split(_SEPARATORS[row.kind], text)):
         problem = _misplaced(row, entry)
         if problem is not None:  # the other entries stay as they are
@@ -100,6 +106,29 @@ def _nearby(entry: str, row: Variable) -> Iterator[str]:
     yield os.path.dirname(plain)  # noqa: PTH120  # of any length
     for child in ("opp", "latest", "cann", os.path.basename(plain)):  # noqa: PTH119
         yield os.path.join(plain, child)  # noqa: PTH118
+
+
+def _absent(machine: Machine, text: str) -> Problem | None:
+    """Return the fault of names of network interfaces; None if one is here, or none is known."""
+    try:
+        here = sorted(path.name for path in machine.at(_INTERFACES).iterdir())
+    except OSError:
+        here = []
+    wanted = tuple(text.removeprefix("=").split(","))
+    exact = text.startswith("=")
+    known = any(name in wanted if exact else name.startswith(wanted) for name in here)
+    if known or not here or text.startswith("^"):
+        return None
+    return Problem("ENV-004.no_interface", ", ".join(here), text)
+
+
+def _garbled(machine: Machine, text: str) -> Problem | None:
+    """Return the fault of a file of JSON that can be read."""
+    try:
+        json.loads(machine.text(text) or "null")
+    except (ValueError, RecursionError) as error:
+        return Problem("ENV-004.garbled", f"no JSON: {text_of(error)}", text)
+    return None
 
 
 def _not_writable(machine: Machine, text: str) -> Problem | None:

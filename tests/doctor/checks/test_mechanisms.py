@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pyaclnn.facts.machine import limits, variables
+from pyaclnn.health.checks.context import Level, Options
 from pyaclnn.health.checks.machine import Machine
 from pyaclnn.health.checks.variables import problem_of
 from pyaclnn.health.child.probe import step_of
@@ -19,6 +20,7 @@ from pyaclnn.health.report.record import Status
 from pyaclnn.health.report.text import open_console
 from tests.doctor.case import QUICK
 from tests.doctor.installations import healthy
+from tests.doctor.machine_breakages import sound_links
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -73,6 +75,38 @@ def test_a_variable_of_any_length_is_judged(row: Any) -> None:
         problem_of(Machine(environment={row.name: text}), row)
 
 
+@pytest.mark.parametrize(
+    ("name", "text", "words"),
+    [
+        ("HCCL_SOCKET_IFNAME", "eth9", "'eth9', but no .* there are bond0, ens1, lo;"),
+        ("HCCL_SOCKET_IFNAME", "=ens", "'=ens', but no"),
+        ("HCCL_SOCKET_IFNAME", "ens", ""),
+        ("HCCL_SOCKET_IFNAME", "=eth0,bond0", ""),
+        ("HCCL_SOCKET_IFNAME", "^docker", ""),
+        ("GLOO_SOCKET_IFNAME", "eth0", "'eth0', but no"),
+        ("HCCL_IF_IP", "300.1.1.1", "must be an IPv4 or IPv6 address"),
+        ("HCCL_IF_IP", "10.0.0", "must be an IPv4 or IPv6 address"),
+        ("HCCL_IF_IP", "192.168.100.101", ""),
+        ("HCCL_IF_IP", "fe80::1%ens1", ""),
+        ("RANK_TABLE_FILE", "{root}/half.json", "half.json', which is no JSON: "),
+        ("RANK_TABLE_FILE", "{root}/whole.json", ""),
+        ("RANK_TABLE_FILE", "{root}/none.json", "which does not exist"),
+    ],
+)
+def test_variables_of_a_cluster_are_judged_by_this_machine(
+    parts: Parts, tmp_path: Path, name: str, text: str, words: str
+) -> None:
+    made = healthy(tmp_path / "machine", "8.1", parts)
+    for interface in ("lo", "ens1", "bond0"):
+        made.write(f"/sys/class/net/{interface}/mtu", "1500\n")
+    made.write("/half.json", '{"server_count": "1", "server_list": [{"dev')
+    made.write("/whole.json", '{"server_count": "1"}')
+    made.environment[name] = text.format(root=made.root)
+    report = run(Options(only=("ENV-004",), level=Level.QUICK), machine=made.machine())
+    (result,) = (r for r in report.results if r.id == "ENV-004")
+    assert re.search(words, result.summary) if words else result.status is Status.PASS
+
+
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize("row", [row for row in limits() if row.resource], ids=lambda row: row.name)
 def test_a_low_limit_is_named(
@@ -112,6 +146,14 @@ def test_a_low_limit_of_the_control_group_is_named(
     made.write(f"/sys/fs/cgroup/{file}", f"{limit}\n")
     (result,) = (r for r in run(QUICK, machine=made.machine()).results if r.id == "SYS-001")
     assert (words in result.summary) if words else result.status is Status.PASS
+
+
+def test_links_as_wide_as_the_port_above_them_are_in_order(parts: Parts, tmp_path: Path) -> None:
+    made = healthy(tmp_path / "machine", "8.1", parts)
+    sound_links(made)
+    (result,) = (r for r in run(QUICK, machine=made.machine()).results if r.id == "HW-008")
+    assert (result.status, result.summary[:19]) == (Status.PASS, "the links of 2 NPUs")
+    assert "16 lanes of 16 GT/s; 0 fatal, 0 uncorrected, 3 corrected" in result.evidence[0].text
 
 
 @pytest.mark.parametrize(

@@ -14,11 +14,13 @@ from pyaclnn.calling.dynamic_shape import Descriptors, Unsettled
 from pyaclnn.calling.empty import Empty
 from pyaclnn.calling.launch import settle
 from pyaclnn.calling.operator import NO_PLAN
+from pyaclnn.cann import raw
 from pyaclnn.runtime.array import array_on_loan
 from pyaclnn.runtime.layout import Layout
 from pyaclnn.runtime.pool import pool_of
 from pyaclnn.runtime.progress import finished
-from pyaclnn.runtime.transfer import fetch_now, send_now
+from pyaclnn.runtime.stream import require_stream
+from pyaclnn.runtime.transfer import copy_now, fetch_now, send_now
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
 
     from pyaclnn.calling.call import Call
     from pyaclnn.runtime.device import Device
+    from pyaclnn.runtime.foreign import StreamLike
     from pyaclnn.runtime.memory import Memory
     from pyaclnn.runtime.pool import Loan
     from pyaclnn.runtime.timeline import Timeline
@@ -67,6 +70,39 @@ class _Piece(NamedTuple):
         return np.ndarray(self.layout.shape, self.layout.dtype, host, self.offset)  # type: ignore[no-any-return]
 
 
+class _Staging:
+    """Host memory that small arrays of a call are copied through, with the views of each.
+
+    Args:
+        sent: The arrays that are copied to the device.
+        fetched: Those that are copied back.
+        nbytes: The size of the block.
+    """
+
+    __slots__ = ("_send", "_start", "fetched", "sent")
+
+    def __init__(self, sent: list[_Piece], fetched: list[_Piece], nbytes: int) -> None:
+        host = np.zeros(nbytes, np.uint8)
+        last = sent[-1].offset + sent[-1].layout.span if sent else 0
+        self._start = fetched[0].offset if fetched else nbytes
+        self.sent, self.fetched = ([p.view(host) for p in each] for each in (sent, fetched))
+        ends = host[:last], host[self._start :]
+        self._send = [(raw.ffi.from_buffer(end), end.nbytes) for end in ends]
+
+    def send(self, address: int) -> None:
+        """Copy to the device what ``sent`` holds."""
+        pointer, nbytes = self._send[0]
+        if nbytes:
+            copy_now(raw.pointer_to(address), pointer, nbytes, raw.ACL_MEMCPY_HOST_TO_DEVICE)
+
+    def fetch(self, address: int) -> None:
+        """Copy to ``fetched`` what the device holds."""
+        pointer, nbytes = self._send[1]
+        if nbytes:
+            source = raw.pointer_to(address + self._start)
+            copy_now(pointer, source, nbytes, raw.ACL_MEMCPY_DEVICE_TO_HOST)
+
+
 class Bundle:
     """Places of the arrays of a call in one block: inputs, what is read and written, results.
 
@@ -78,19 +114,20 @@ class Bundle:
         nbytes: The size of the block.
     """
 
-    __slots__ = ("_block", "_fetched", "_message", "_pieces", "_sent")
+    __slots__ = ("_block", "_fetched", "_message", "_pieces", "_sent", "_staging")
 
     def __init__(
         self, pieces: list[_Piece], sent: int, kept: int, context: int, nbytes: int
     ) -> None:
         self._pieces, self._sent, self._fetched = pieces, pieces[:sent], pieces[kept:]
         self._block = Layout.dense(context, np.dtype(np.uint8), (nbytes,))
-        self._message: tuple[Any, bytes, list[Any]] = (None, b"", [])
+        self._message: tuple[Any, bytes, int, list[Any]] = (None, b"", 0, [])
+        self._staging: list[_Staging] = []
 
     @classmethod
-    def of(cls, call: Call, context: int) -> Bundle:
+    def of(cls, call: Call, arguments: Sequence[Any], context: int) -> Bundle:
         """Lay out the arrays of a call on the device of a context."""
-        order = sorted(_arrays(call), key=lambda row: row[0])
+        order = sorted(_arrays(call, arguments), key=lambda row: row[0])
         pieces, end = [], 0
         for _, place, item, value in order:
             layout = Layout.dense(context, value.dtype, tuple(value.shape))
@@ -100,99 +137,127 @@ class Bundle:
         sent, kept = len(ranks) - ranks.count(2), ranks.count(0)
         return cls(pieces, sent, kept, context, end)
 
-    def run(self, call: Call, device: Device, timeline: Timeline) -> list[Any]:
+    def run(
+        self,
+        call: Call,
+        arguments: list[Any],
+        requested: StreamLike | None,
+        device: Device,
+        timeline: Timeline,
+    ) -> None:
         """Make the call, and wait for it.
 
         Args:
             call: The call.
+            arguments: Its arguments; results take the places of those to be made.
+            requested: The ``stream`` argument.
             device: The device, whose context is current.
             timeline: That of the stream.
-
-        Returns:
-            Its arguments, with results in the places of those to be made.
 
         Raises:
             AclError: CANN refused the work, or the work failed.
         """
         # Copies happen at once, so the memory must not be one that queued work still uses.
         loan = pool_of(timeline)._take(self._block, device, idle=True)
-        host = np.zeros(self._block.size, np.uint8) if self._block.size <= _LARGEST else None
-        self._send(call.arguments, loan.memory, host)
         if call.interface.found_later:
-            return self._run_to_settle(call, loan, device, timeline)
+            self._send(arguments, loan.memory)
+            self._run_to_settle(call, arguments, requested, loan, device, timeline)
+            return
         operator, known = call.operator, self._message
         if known[0] is not loan.tensor:
-            known = self._message = self._addressed(call, loan, device)
+            known = self._message = self._addressed(call, arguments, loan, device)
+        _, message, address, _ = known
+        staging = None
+        if self._block.size <= _LARGEST:
+            staging = self._taken()
+            for piece, view in zip(self._sent, staging.sent, strict=True):
+                view[...] = piece.among(arguments)
+            staging.send(address)
+        else:
+            self._send(arguments, loan.memory)
         with finished(timeline):
-            status = operator.function(timeline.struct, NO_PLAN, 1, known[1])
+            status = operator.function(timeline.struct, NO_PLAN, 1, message)
             if status:
-                given = self._arguments(call, loan, device)
-                settle(operator, status, call.stream, given, known[1])
-        return self._fetch(list(call.arguments), loan.memory, host)
+                stream = require_stream(call.interface.routine, requested, None)
+                placed = self._placed(arguments, loan, device)
+                settle(operator, status, stream, placed, message)
+        if staging is None:
+            self._fetch(arguments, loan.memory)
+            return
+        staging.fetch(address)
+        for piece, view in zip(self._fetched, staging.fetched, strict=True):
+            target = piece.among(arguments)
+            if target.__class__ is Empty:
+                piece.put(arguments, view.copy())
+            else:
+                np.copyto(target, view)
+        self._staging.append(staging)
+
+    def _taken(self) -> _Staging:
+        """Return host memory that no other thread uses; what an exception leaves is lost."""
+        try:
+            return self._staging.pop()
+        except IndexError:
+            return _Staging(self._sent, self._fetched, self._block.size)
 
     def _run_to_settle(
-        self, call: Call, loan: Loan, device: Device, timeline: Timeline
-    ) -> list[Any]:
+        self,
+        call: Call,
+        arguments: list[Any],
+        requested: StreamLike | None,
+        loan: Loan,
+        device: Device,
+        timeline: Timeline,
+    ) -> None:
         """Make a call whose results have shapes that are known only then."""
-        arguments, given = list(call.arguments), self._arguments(call, loan, device)
+        given = self._placed(arguments, loan, device)
         with finished(timeline):
-            kept = Descriptors(call.operator, given, call.stream)
+            stream = require_stream(call.interface.routine, requested, None)
+            kept = Descriptors(call.operator, given, stream)
         for place in call.writes:
             if given[place] is not None:
                 arguments[place] = Unsettled(given[place], kept, place).actual().numpy()
-        return arguments
 
-    def _send(self, given: Sequence[Any], memory: Memory, host: NDArray[Any] | None) -> None:
-        """Copy arrays to the device, by way of the block's bytes on the host if these are given."""
+    def _send(self, arguments: Sequence[Any], memory: Memory) -> None:
+        """Copy arrays to the device one by one."""
         for piece in self._sent:
-            value = piece.among(given)
-            if host is None:
-                send_now(np.asarray(value, order="C"), memory, piece.offset)
-            else:
-                piece.view(host)[...] = value
-        if host is not None and self._sent:
-            last = self._sent[-1]
-            send_now(host[: last.offset + last.layout.span], memory)
+            send_now(np.asarray(piece.among(arguments), order="C"), memory, piece.offset)
 
-    def _fetch(self, arguments: list[Any], memory: Memory, host: NDArray[Any] | None) -> list[Any]:
-        """Copy results back, into the arrays that are given or new ones."""
-        if host is not None and self._fetched:
-            first = self._fetched[0].offset
-            fetch_now(host[first:], memory, first)
+    def _fetch(self, arguments: list[Any], memory: Memory) -> None:
+        """Copy results back one by one, into the arrays that are given or new ones."""
         for piece in self._fetched:
             target, layout = piece.among(arguments), piece.layout
-            if host is not None:
-                found = piece.view(host)
-            elif target.__class__ is not Empty and target.flags.c_contiguous:
+            if target.__class__ is not Empty and target.flags.c_contiguous:
                 fetch_now(target, memory, piece.offset)
                 continue
+            found = np.empty(layout.shape, layout.dtype)
+            fetch_now(found, memory, piece.offset)
+            if target.__class__ is Empty:
+                piece.put(arguments, found)
             else:
-                found = np.empty(layout.shape, layout.dtype)
-                fetch_now(found, memory, piece.offset)
-            if target.__class__ is not Empty:
                 np.copyto(target, found)
-            else:
-                piece.put(arguments, found if host is None else found.copy())
-        return arguments
 
-    def _arguments(self, call: Call, loan: Loan, device: Device) -> list[Any]:
+    def _placed(self, given: Sequence[Any], loan: Loan, device: Device) -> list[Any]:
         """Return the arguments with device arrays, which keep the block on loan."""
-        arguments, block = list(call.arguments), array_on_loan(loan, device)
+        arguments, block = list(given), array_on_loan(loan, device)
         for piece in self._pieces:
             piece.put(arguments, block._seen_as(piece.layout, piece.offset))  # noqa: SLF001  # of a known layout
         return arguments
 
-    def _addressed(self, call: Call, loan: Loan, device: Device) -> tuple[Any, bytes, list[Any]]:
+    def _addressed(
+        self, call: Call, given: Sequence[Any], loan: Loan, device: Device
+    ) -> tuple[Any, bytes, int, list[Any]]:
         """Return the launcher's message for arrays in a block, by the description of the block."""
-        arguments = self._arguments(call, loan, device)
+        arguments = self._placed(given, loan, device)
         tensors = [piece.among(arguments)._tensor for piece in self._pieces]
-        return loan.tensor, call.operator.message(arguments), tensors
+        address = raw.address_of(loan.memory.pointer)
+        return loan.tensor, call.operator.message(arguments), address, tensors
 
 
-def _arrays(call: Call) -> Iterator[tuple[int, int, int, Any]]:
+def _arrays(call: Call, arguments: Sequence[Any]) -> Iterator[tuple[int, int, int, Any]]:
     """Yield how each array is used, 0 to 2 as in a bundle, and where it is."""
     for place in call.interface.tensors:
-        value = call.arguments[place]
+        value = arguments[place]
         is_list = value.__class__ is tuple
         for item, array in enumerate(value if is_list else (value,)):
             if array is not None:

@@ -111,26 +111,24 @@ class Call:
         self.requested = stream
         self.bundles: dict[int, Any] = {}
 
-    def again(self, given: Mapping[str, Any], stream: StreamLike | None) -> Call:
-        """Return the same call of other arrays, of the same shapes and dtypes.
+    def without_arrays(self) -> Call:
+        """Return a copy that keeps no array alive, for ``arguments_of``."""
+        other = object.__new__(Call)
+        other.__dict__.update(self.__dict__)
+        other.requested, other.arguments = None, self.arguments_of({})
+        return other
+
+    def arguments_of(self, given: Mapping[str, Any]) -> list[Any]:
+        """List the arguments of the same call of other arrays, of the same shapes and dtypes.
 
         Args:
             given: The arguments by their Python names.
-            stream: The ``stream`` argument.
-
-        Raises:
-            InvalidArgumentError: The stream is not acceptable.
         """
-        other = object.__new__(Call)
-        other.__dict__.update(self.__dict__)
-        if stream is not None:
-            stream = require_stream(self.interface.routine, stream, None)
-        other.requested = stream
-        other.arguments = arguments = list(self.arguments)
+        arguments, names = list(self.arguments), self.interface.names
         for place in self.interface.tensors:
             if arguments[place].__class__ is not Empty:
-                arguments[place] = given.get(self.interface.names[place])
-        return other
+                arguments[place] = given.get(names[place])
+        return arguments
 
     @property
     def operator(self) -> Operator:

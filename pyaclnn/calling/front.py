@@ -92,23 +92,25 @@ class Front:
         if key is None and out is None and self._recognises_calls:
             known = host_key(given)
         found = self._host_calls.get(known)
+        if found is not None:
+            return run_on_host(found, found.arguments_of(given), stream)
         try:
-            call = self._check(given, stream, out) if found is None else found.again(given, stream)
+            call = self._check(given, stream, out)
         except InvalidArgumentError as wrong:
             other = self._binding and self._binding.after_refusal(given, wrong)
             if not other:
                 raise
             results = {} if out is None else {"out": out}
         else:
-            return self._made(call, key, known if found is None else None)
+            return self._made(call, key, known)
         return self.function(**other, stream=stream, **results)
 
     def _made(self, call: Call, key: Any, known: Any) -> Any:
         """Make a validated call, and keep it under its keys."""
         if call.on_host:
             if known is not None and call.is_repeatable and call.is_new:
-                self._host_calls.remember(known, call)
-            return run_on_host(call)
+                self._host_calls[known] = call
+            return run_on_host(call, call.arguments, call.requested)
         arguments = call.launch()
         if key is not None and call.is_repeatable and call.zeros is None:
             self.paths.remember(key, call, arguments)

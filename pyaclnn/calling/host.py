@@ -12,11 +12,13 @@ from pyaclnn.calling.empty import Empty
 from pyaclnn.calling.fast_path import MOST_KEPT, types_of
 from pyaclnn.runtime.device import require_device
 from pyaclnn.runtime.dlpack import is_foreign
+from pyaclnn.runtime.stream import require_stream
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from pyaclnn.calling.call import Call
+    from pyaclnn.runtime.foreign import StreamLike
 
 __all__ = ["HostCalls", "host_key", "run_on_host"]
 
@@ -50,43 +52,50 @@ def host_key(given: Mapping[str, Any]) -> tuple[object, ...] | None:
 class HostCalls(dict[Any, "Call"]):
     """Cache of validated calls of one operator on NumPy arrays, without their arrays."""
 
-    def remember(self, key: tuple[object, ...], call: Call) -> None:
-        """Keep a call, without its arrays."""
+    def __setitem__(self, key: tuple[object, ...], call: Call) -> None:
         if len(self) >= MOST_KEPT:
             self.clear()
-        self[key] = call.again({}, None)
+        super().__setitem__(key, call.without_arrays())
 
 
-def run_on_host(call: Call) -> Any:
+def run_on_host(call: Call, given: Sequence[Any], requested: StreamLike | None) -> Any:
     """Make a call on NumPy arrays.
 
     The thread's context is the device's for the whole of it, and is put back at the end.
 
     Args:
         call: The call, validated.
+        given: Its arguments in C order.
+        requested: The ``stream`` argument.
 
     Returns:
         Its results as NumPy arrays; those that were given are the very objects.
 
     Raises:
-        InvalidArgumentError: The numbers of an array have another meaning than the operator's.
+        InvalidArgumentError: The numbers of an array have another meaning than the operator's, or
+            the stream is not acceptable.
         AclError: CANN refused the work, or the work failed.
     """
-    arguments = list(call.arguments)
+    interface, arguments = call.interface, list(given)
     if call.zeros is not None:
         for place in call.writes:
             arguments[place] = _zeros(arguments[place])
         return call.result(arguments)
-    stream = None if call.requested is None else call.stream
-    device = require_device(call.interface.routine, None) if stream is None else stream.device
-    timeline = device._timeline if stream is None else stream._timeline
-    if call.interface.refuse_mistake is not None:
-        call.interface.refuse_mistake(arguments, device)
+    if requested is None:
+        device = require_device(interface.routine, None)
+        timeline = device._timeline
+    else:
+        stream = require_stream(interface.routine, requested, None)
+        device, timeline = stream.device, stream._timeline
+    if interface.refuse_mistake is not None:
+        interface.refuse_mistake(arguments, device)
     context = device._context
     with device._active():
-        if context not in call.bundles:
-            call.bundles[context] = Bundle.of(call, context)
-        return call.result(call.bundles[context].run(call, device, timeline))
+        bundle = call.bundles.get(context)
+        if bundle is None:
+            bundle = call.bundles[context] = Bundle.of(call, arguments, context)
+        bundle.run(call, arguments, requested, device, timeline)
+    return call.result(arguments)
 
 
 def _zeros(value: Any) -> np.ndarray[Any, Any]:

@@ -17,7 +17,7 @@ from pyaclnn.cann.status import code_named
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["wait_for"]
+__all__ = ["never", "wait_for"]
 
 _SLICE: Final = 250
 """Milliseconds for which C waits before Python looks whether there was a signal."""
@@ -25,8 +25,13 @@ _SLICE: Final = 250
 _EXPIRED: Final = ("ACL_ERROR_RT_STREAM_SYNC_TIMEOUT", "ACL_ERROR_RT_EVENT_SYNC_TIMEOUT")
 
 
+def never() -> bool:
+    """Return that a wait has not been given up."""
+    return False
+
+
 def wait_for(
-    name: str, *arguments: object, limit: int, given_up: Callable[[], bool] = lambda: False
+    name: str, *arguments: object, limit: int, given_up: Callable[[], bool] = never
 ) -> None:
     """Call a function that waits, by its twin that takes a timeout.
 
@@ -50,7 +55,7 @@ def wait_for(
     expired = False
     while True:
         began = time.monotonic()
-        part = math.ceil(min(max(1, (end - began) * 1000), _SLICE))
+        part = _SLICE if limit == -1 else math.ceil(min(max(1, (end - began) * 1000), _SLICE))
         try:
             call(twin, *arguments, part, describe=lambda: described(twin, (*arguments, limit)))
         except DeadlineError:

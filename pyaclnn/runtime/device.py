@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, ClassVar, Final, NamedTuple
 from pyaclnn.base.errors import AclError, InvalidArgumentError, repr_of, text_of
 from pyaclnn.base.locks import reentrant_lock
 from pyaclnn.cann import raw
-from pyaclnn.cann.gate import OUT, fetch, hold, let_go, report, silence, text
+from pyaclnn.cann.gate import OUT, call, fetch, hold, let_go, report, silence, text
 from pyaclnn.cann.waiting import wait_for
 from pyaclnn.runtime.context import (
     Activation,
@@ -122,7 +122,9 @@ class Device(Handle):
         context = current_context()
         if context is None:
             return None
-        device_id = int(fetch("aclrtGetDevice", OUT))
+        number = raw.ffi.new("int32_t *")
+        call("aclrtGetDevice", number)
+        device_id = int(number[0])
         known = _open_device(raw.address_of(context))
         if known is not None and known.id == device_id:
             return known

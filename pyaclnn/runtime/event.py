@@ -11,7 +11,7 @@ from pyaclnn.base.errors import ContextError, InvalidArgumentError, repr_of
 from pyaclnn.base.locks import reentrant_lock
 from pyaclnn.cann import raw
 from pyaclnn.cann.gate import OUT, call, fetch
-from pyaclnn.cann.waiting import wait_for
+from pyaclnn.cann.waiting import never, wait_for
 from pyaclnn.runtime.awaiting import awaited
 from pyaclnn.runtime.context import give_back_in
 from pyaclnn.runtime.device import Device, require_device
@@ -113,7 +113,7 @@ class Event(Handle):
         """
         return awaited(self._held, lambda given_up: self._finish(-1, given_up)).__await__()
 
-    def _finish(self, limit: int, given_up: Callable[[], bool] = lambda: False) -> None:
+    def _finish(self, limit: int, given_up: Callable[[], bool] = never) -> None:
         recorded = self._recorded
         awaited = [] if recorded is None else [recorded]
 

@@ -11,7 +11,7 @@ from pyaclnn.base.errors import AclError, ContextError, DeadlineError
 from pyaclnn.cann import raw
 from pyaclnn.cann.gate import OUT, fetch, silence
 from pyaclnn.cann.status import code_named
-from pyaclnn.cann.waiting import wait_for
+from pyaclnn.cann.waiting import never, wait_for
 from pyaclnn.runtime.context import Activation, is_gone
 from pyaclnn.runtime.handle import is_exiting
 from pyaclnn.runtime.internal_event import InternalEvent
@@ -20,7 +20,7 @@ from pyaclnn.runtime.timeline import Timeline
 from pyaclnn.runtime.timelines import forget_timeline
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable
 
     from pyaclnn.cann.raw import Pointer
     from pyaclnn.runtime.handle import Resource
@@ -131,13 +131,8 @@ def is_complete(timeline: Timeline, stream: Pointer) -> bool:
     return done
 
 
-@contextlib.contextmanager
-def waiting(
-    routine: str,
-    awaited: Iterable[tuple[Timeline, int]],
-    note: Callable[[Timeline, int], None] = Timeline.passed,
-) -> Iterator[None]:
-    """Wait for points of streams in a ``with`` statement, and record how that ends.
+class waiting:  # noqa: N801  # read as a word of the with statement
+    """Waits for points of streams in a ``with`` statement, and records how that ends.
 
     Args:
         routine: The public function, for the message.
@@ -147,22 +142,33 @@ def waiting(
     Raises:
         ContextError: A host function waits for its own stream.
     """
-    points = list(awaited)
-    for timeline, sync_point in points:
-        refuse_own(routine, timeline, sync_point)
-    try:
-        yield
-    except AclError as error:
-        if isinstance(error, DeadlineError):
-            _give_up(points)
+
+    __slots__ = ("_note", "_points")
+
+    def __init__(
+        self,
+        routine: str,
+        awaited: Iterable[tuple[Timeline, int]],
+        note: Callable[[Timeline, int], None] = Timeline.passed,
+    ) -> None:
+        self._points = list(awaited)
+        self._note = note
+        for timeline, sync_point in self._points:
+            refuse_own(routine, timeline, sync_point)
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, *_: object
+    ) -> None:
+        if kind is None:
+            _pass(self._points, self._note)
+        elif not isinstance(error, AclError) or isinstance(error, DeadlineError):
+            _give_up(self._points)  # a time limit, or a signal handler that has raised
         # Nothing runs on a device that is gone. No other failure says that the work is over.
         elif error.code == code_named("ACL_ERROR_RT_LOST_HEARTBEAT"):
-            _pass(points, note)
-        raise
-    except BaseException:  # a signal handler has raised
-        _give_up(points)
-        raise
-    _pass(points, note)
+            _pass(self._points, self._note)
 
 
 def _pass(points: list[tuple[Timeline, int]], note: Callable[[Timeline, int], None]) -> None:
@@ -176,7 +182,9 @@ def _give_up(points: list[tuple[Timeline, int]]) -> None:
         timeline.given_up = True
 
 
-def finish(timeline: Timeline, stream: Pointer, limit: int, given_up: Callable[[], bool]) -> None:
+def finish(
+    timeline: Timeline, stream: Pointer, limit: int, given_up: Callable[[], bool] = never
+) -> None:
     """Wait until everything queued on a stream so far has run. Drives ``aclrtSynchronizeStream``.
 
     Args:
@@ -220,7 +228,7 @@ class finished:  # noqa: N801  # read as a word of the with statement
                 self._finish()
 
     def _finish(self) -> None:
-        finish(self._timeline, self._timeline.struct.stream, -1, lambda: False)
+        finish(self._timeline, self._timeline.struct.stream, -1)
 
 
 _MOMENT: Final = 100
@@ -255,7 +263,7 @@ def end_work(timeline: Timeline, stream: Pointer) -> bool:
     limit = -1 if not given_up else _GRACE if is_exiting() else _MOMENT
     try:
         with Activation(timeline.struct.context):
-            finish(timeline, stream, limit, lambda: False)
+            finish(timeline, stream, limit)
     except DeadlineError:
         if not is_exiting():
             return False

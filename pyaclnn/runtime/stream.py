@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 from pyaclnn.base.errors import InvalidArgumentError, repr_of
 from pyaclnn.cann import raw
 from pyaclnn.cann.gate import call, refuse_if_forked
+from pyaclnn.cann.waiting import never
 from pyaclnn.runtime.awaiting import awaited
 from pyaclnn.runtime.device import Device, require_device
 from pyaclnn.runtime.event import Event, require_event
@@ -285,7 +286,7 @@ class Stream(Handle):
 
         return awaited(self._held, wait).__await__()
 
-    def _finish(self, limit: int = -1, given_up: Callable[[], bool] = lambda: False) -> None:
+    def _finish(self, limit: int = -1, given_up: Callable[[], bool] = never) -> None:
         """Do what ``synchronize`` does, with the device's context current; in milliseconds."""
         finish(self._timeline, self.pointer, limit, given_up)
 

@@ -173,8 +173,8 @@ class Timeline:
 
         The submissions of other streams that these waited for have passed as well.
         """
-        passed: list[tuple[Timeline, int]] = [(self, sync_point)]
         with FINALIZER_QUEUE.lock:
+            passed = self._note_passed(sync_point)
             # No recursion: streams may wait for each other in long chains.
             while passed:
                 timeline, number = passed.pop()
@@ -189,9 +189,12 @@ class Timeline:
         ):
             self._ahead = sync_point
         lib.binding_timeline_pass(self.struct, self._passed)
-        FINALIZER_QUEUE.note(*[item for number, item in self._waiting if self.has_passed(number)])
-        self._waiting = [entry for entry in self._waiting if not self.has_passed(entry[0])]
         self.crowded = False
+        if self._waiting:
+            FINALIZER_QUEUE.note(*[item for at, item in self._waiting if self.has_passed(at)])
+            self._waiting = [entry for entry in self._waiting if not self.has_passed(entry[0])]
+        if not self._waits:
+            return []
         over = [wait for wait in self._waits if self.is_complete(wait.submission)]
         self._waits = [wait for wait in self._waits if not self.is_complete(wait.submission)]
         return [(wait.timeline, wait.sync_point) for wait in over]

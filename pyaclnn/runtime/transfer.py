@@ -32,6 +32,7 @@ __all__ = [
     "check_host",
     "copy_between",
     "copy_bytes",
+    "copy_now",
     "fetch_now",
     "fill_bytes",
     "require_contiguous",
@@ -83,7 +84,7 @@ def copy_bytes(
         if kind == raw.ACL_MEMCPY_DEVICE_TO_HOST:
             require_written(routine, place.memory, *written)
         with place.device._active():
-            _copy_now(target, source, host.nbytes, kind)
+            copy_now(target, source, host.nbytes, kind)
         return
     queue = require_stream(routine, stream, place.device)
     memory = pinned_memory(host)
@@ -135,7 +136,7 @@ def copy_between(
     if stream is None:
         require_written(routine, source.memory, *source.span(nbytes))
         with target.device._active():
-            _copy_now(*pointers, nbytes, kind)
+            copy_now(*pointers, nbytes, kind)
         return
     queue = require_stream(routine, stream, target.device)
     with queue._using(target.memory, source.memory, written=target.span(nbytes)):
@@ -149,7 +150,7 @@ def send_now(host: NDArray[Any], memory: Memory, start: int = 0) -> None:
     """
     if host.nbytes:
         target = raw.pointer_to(raw.address_of(memory.pointer) + start)
-        _copy_now(target, _start_of(host), host.nbytes, raw.ACL_MEMCPY_HOST_TO_DEVICE)
+        copy_now(target, _start_of(host), host.nbytes, raw.ACL_MEMCPY_HOST_TO_DEVICE)
 
 
 def fetch_now(host: NDArray[Any], memory: Memory, start: int = 0) -> None:
@@ -159,10 +160,11 @@ def fetch_now(host: NDArray[Any], memory: Memory, start: int = 0) -> None:
     """
     if host.nbytes:
         source = raw.pointer_to(raw.address_of(memory.pointer) + start)
-        _copy_now(_start_of(host), source, host.nbytes, raw.ACL_MEMCPY_DEVICE_TO_HOST)
+        copy_now(_start_of(host), source, host.nbytes, raw.ACL_MEMCPY_DEVICE_TO_HOST)
 
 
-def _copy_now(target: Pointer, source: Pointer, nbytes: int, kind: int) -> None:
+def copy_now(target: Pointer, source: Pointer, nbytes: int, kind: int) -> None:
+    """Copy bytes at once. Drives ``aclrtMemcpy``, which blocks and waits for no stream."""
     call("aclrtMemcpy", target, nbytes, source, nbytes, kind)
 
 

@@ -323,7 +323,7 @@ def test_frames_are_read_one_after_the_other() -> None:
         assert frames.next() is None
 
 
-def test_a_frame_larger_than_the_buffer_is_read_whole() -> None:
+def test_a_large_frame_is_read_whole() -> None:
     call = Call("op", 0, {"a": IntArray(tuple(range(3000)))})
     reading, writing = os.pipe()
     try:

@@ -72,6 +72,9 @@ class Kind(IntEnum):
     FORGET = 5
 
 
+_RUN_KIND = int(Kind.RUN)  # Python 3.11 takes as long to read a member as to decode a batch
+
+
 @dataclass(slots=True)
 class Hello:
     """First request: the chip to simulate, and its memory.
@@ -223,7 +226,7 @@ def decode_request(kind: int, payload: memoryview | bytes) -> Request:
     Raises:
         WireError: The kind is unknown, or the payload is truncated, too long or not well-formed.
     """
-    if kind == Kind.RUN:
+    if kind == _RUN_KIND:
         return Batch(tuple(_messages(bytes(payload))))
     reader = Reader(payload)
     request: Request
@@ -322,57 +325,54 @@ def _encode_of_kernel(reply: Reply) -> bytes:
 
 
 class FrameReader:
-    """Reader of frames from a stream socket, with a reused buffer.
+    """Reader of frames from a stream socket.
 
     Args:
         descriptor: File descriptor of the socket; it stays the caller's.
     """
 
-    __slots__ = ("_buffer", "_descriptor", "_header")
+    __slots__ = ("_descriptor",)
 
     def __init__(self, descriptor: int) -> None:
         self._descriptor = descriptor
-        self._header = memoryview(bytearray(_HEADER.size))
-        self._buffer = memoryview(bytearray(4096))
 
-    def next(self) -> tuple[int, memoryview] | None:
+    def next(self) -> tuple[int, bytes] | None:
         """Read one frame.
 
         Returns:
-            Kind and payload, or None at the end of the stream. The payload is valid until the next
-            call.
+            Kind and payload, or None at the end of the stream.
 
         Raises:
             WireError: Wrong magic number, a payload above `MAX_PAYLOAD`, or the stream ended
                 inside a frame.
         """
-        got = self._fill(self._header)
-        if got == 0:
+        header = self._read(_HEADER.size)
+        if not header:
             return None
-        if got < _HEADER.size:
-            raise WireError(f"the stream ended after {got} of {_HEADER.size} header bytes")
-        magic, kind, length = _HEADER.unpack(self._header)
+        if len(header) < _HEADER.size:
+            raise WireError(f"the stream ended after {len(header)} of {_HEADER.size} header bytes")
+        magic, kind, length = _HEADER.unpack(header)
         if magic != MAGIC:
             raise WireError(f"magic number is {magic:#010x}; it must be {MAGIC:#010x}")
         if length > MAX_PAYLOAD:
             raise WireError(f"payload has {length} bytes; at most {MAX_PAYLOAD} are allowed")
-        if length > len(self._buffer):
-            self._buffer = memoryview(bytearray(length))
-        payload = self._buffer[:length]
-        got = self._fill(payload)
-        if got < length:
-            raise WireError(f"the stream ended after {got} of {length} payload bytes")
+        payload = self._read(length)
+        if len(payload) < length:
+            raise WireError(f"the stream ended after {len(payload)} of {length} payload bytes")
         return kind, payload
 
-    def _fill(self, target: memoryview) -> int:
-        """Read until the target is full or the stream ends; give the number of bytes read."""
-        filled = 0
-        while filled < len(target):
+    def _read(self, length: int) -> bytes:
+        """Read as many bytes as are wanted, or fewer if the stream ends."""
+        parts: list[bytes] = []
+        while length:
             try:
-                got = os.readv(self._descriptor, [target[filled:]])
+                part = os.read(self._descriptor, length)
             except ConnectionResetError:
                 break
-            if got == 0:
+            length -= len(part)
+            if not length and not parts:
+                return part
+            if not part:
                 break
-            filled += got
-        return filled
+            parts.append(part)
+        return b"".join(parts)

@@ -50,9 +50,10 @@ _DRAWS: Final = (
     "graph-end",
     "queued",
 )
-_MARKS: Final = {"creates": "+", "finds": "+?", "destroys": "-", "places": "@"} | dict.fromkeys(
-    _DRAWS, "&"
-)
+_MARKS: Final = {
+    **{"creates": "+", "finds": "+?", "destroys": "-", "places": "@", "forces": "!"},
+    **dict.fromkeys(_DRAWS, "&"),
+}
 """Marks of the calls that a part of a trace begins with: those that made what is alive, and chose
 where it is."""
 _NUMBERS: Final = "int8_t:c uint8_t:c char:c bool:b uint16_t:k int16_t:k int32_t:i int:i uint32_t:u"

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 from collections import Counter
 from typing import TYPE_CHECKING, Any
@@ -109,7 +110,7 @@ class _Totals:
         self.sizes: dict[int, int] = {}
         self.bytes = self.most = 0
         self.contents = 0
-        self.signal: int | None = None  # before its end
+        self.end: Ended | None = None
         self.others: list[str] = []
 
     def add(self, record: object) -> None:
@@ -125,7 +126,7 @@ class _Totals:
         elif isinstance(record, Unrecorded):
             self.unrecorded[record.name] += record.calls
         elif isinstance(record, Ended):
-            self.signal = record.signal
+            self.end = record
 
     def _memory(self, call: Call) -> None:
         if call.failed:
@@ -147,7 +148,8 @@ class _Totals:
             "threads": len(self.threads),
             "most_device_memory": self.most,
             "contents": self.contents,
-            "signal": self.signal,
+            "signal": None if self.end is None else self.end.signal,
+            "error": None if self.end is None else self.end.error,
             "other_processes": self.others,
         }
 
@@ -167,7 +169,9 @@ class _Totals:
             yield "not recorded: " + ", ".join(counted)
         if self.others:
             yield f"other processes of the program: {', '.join(self.others)}"
-        if self.signal is None:
-            yield "not ended: the process was killed or still runs, or the file was cut"
-        elif self.signal:
-            yield f"ended by {signal.Signals(self.signal).name}"
+        if self.end is None:
+            yield "incomplete: the process was killed or still runs, or its disk was full"
+        elif self.end.error:
+            yield f"incomplete: the recording ended with {os.strerror(self.end.error)!r}"
+        elif self.end.signal:
+            yield f"ended by {signal.Signals(self.end.signal).name}"

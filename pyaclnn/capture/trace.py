@@ -15,7 +15,7 @@ number:
        aclDataType, shape, strides in elements, address
     4  process: its number, policy of contents, seconds since 1970
     5  function that is not recorded: its name, number of calls
-    6  end of the process: the signal, or 0
+    6  end: the signal that ended the process, or 0; the errno that ended the recording, or 0
 
 Texts of the program are bytes, and NULL is nil.
 """
@@ -189,9 +189,10 @@ class Unrecorded(msgspec.Struct, array_like=True, tag=5, frozen=True):
 
 
 class Ended(msgspec.Struct, array_like=True, tag=6, frozen=True):
-    """The end of the process: the signal that ended it, or 0."""
+    """The end of a trace: the signal of the process, or 0; the ``errno`` of the recorder, or 0."""
 
     signal: int
+    error: int = 0
 
 
 Record: TypeAlias = "Call | Contents | Process | Unrecorded | Ended"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A call on its way to CANN: decoded, passed on, and recorded. */
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -8,6 +9,8 @@
 #include "contents.h"
 #include "file.h"
 #include "hooks.h"
+#include "graphs.h"
+#include "locks.h"
 #include "note.h"
 #include "settings.h"
 
@@ -16,6 +19,7 @@ static _Thread_local bool inside;
 static _Thread_local uint32_t thread_number;
 static _Thread_local struct capture_call made; /* the record of the call */
 static _Thread_local char *message; /* of the last failure, until the program asks */
+static pthread_key_t leaving;         /* set in a thread that has something to free */
 
 static uint64_t now(void)
 {
@@ -31,6 +35,19 @@ static uint32_t thread_of(void)
         thread_number = __atomic_add_fetch(&threads, 1, __ATOMIC_RELAXED);
     }
     return thread_number;
+}
+
+static void leave(void *own)
+{
+    struct capture_bytes *record = own;
+    free(record->data);
+    *record = (struct capture_bytes){0};
+    capture_leave();
+}
+
+__attribute__((constructor)) static void start(void)
+{
+    pthread_key_create(&leaving, leave);
 }
 
 static uint64_t pass_on(const void *target, const struct capture_function *function,
@@ -119,7 +136,7 @@ static void note_message(void)
 {
     typedef const char *asking(void);
     asking *ask;
-    void *address = capture_real("aclGetRecentErrMsg");
+    void *address = capture_real(CAPTURE_RECENT_MESSAGE);
     memcpy(&ask, &address, sizeof ask);
     const char *text = address == NULL ? NULL : ask();
     message = text == NULL ? NULL : (char *)(uintptr_t)text;
@@ -131,6 +148,9 @@ static void put_call(const struct capture_function *function, uint32_t number,
 {
     struct capture_bytes *to = &made.record;
     const bool failed = function->result == 'i' && (int32_t)result != 0;
+    if (to->data == NULL) {
+        pthread_setspecific(leaving, to);
+    }
     to->length = 0;
     made.number = number;
     made.file = 0;
@@ -166,9 +186,12 @@ static uint64_t record_call(uint32_t number, struct capture_function *function,
     mock_words_read(registers, function->kinds, words);
     const uint64_t call = capture_next_call();
     const bool wanted = capture_wanted(call);
+    struct capture_use use = {0};
+    capture_begin_use(&use, function, words);
+    const struct capture_operands *of = use.object == NULL ? NULL : use.object->operands;
     /* What copies are on their way from may end behind the last call that is recorded. */
     if (wanted || function->hook == CAPTURE_DRAIN || function->hook == CAPTURE_RESET) {
-        capture_before(function, call, words);
+        capture_before(function, call, words, of);
     }
     if (function->hook == CAPTURE_SYNCHRONIZE) {
         capture_await();
@@ -182,19 +205,33 @@ static uint64_t record_call(uint32_t number, struct capture_function *function,
         result = pass_on(target, function, registers);
     }
     const int error = errno;
+    const uint64_t end = now();
     const bool failed = function->result == 'i' && (int32_t)result != 0;
     const bool matters = capture_matters(function), kept = matters && capture_keeping();
+    struct capture_noted noted = {.used = use.object};
+    noted.drawn = function->hook == CAPTURE_PHASE_2 && !failed && capture_graph_takes(words[3].bits);
+    if (kept && !failed && capture_is_located(function)) {
+        capture_call(CAPTURE_GET_CONTEXT, (uint64_t)(uintptr_t)&noted.context, 0, 0, 0, 0, 0);
+    }
+    if (!failed) {
+        capture_await_ends(function, words, result);
+    }
     if (wanted || kept) {
-        const uint64_t head[] = {call, thread_of(), begin, now() - begin};
+        const uint64_t head[] = {call, thread_of(), begin, end - begin};
         put_call(function, number, head, words, result);
     }
-    if (wanted) {
+    /* Of a call on its way a file that another thread begins has either the record or the object. */
+    pthread_mutex_lock(&capture_locks[CAPTURE_FILE]);
+    if (wanted || (kept && capture_has_begun(call))) {
         capture_write_call(&made, capture_place(), failed);
     }
-    capture_after(function, call, words, result);
     if (kept || (matters && capture_is_copied())) {
-        capture_note(function, kept ? &made : NULL, words, result);
+        capture_note(function, kept ? &made : NULL, words, result, &noted);
     }
+    capture_end_if_failed();
+    pthread_mutex_unlock(&capture_locks[CAPTURE_FILE]);
+    capture_after(function, call, words, result, of, noted.drawn);
+    capture_end_use(&use);
     if (capture_is_full()) { /* contents lie in the file of their call */
         capture_rotate(capture_is_settled());
     }
@@ -211,11 +248,16 @@ uint64_t capture_arrive(const struct capture_description *front, uint32_t number
 {
     const void *target = capture_target(front, number);
     struct capture_function *function = capture_function(number);
-    if (inside || !(capture_active() || capture_keeping())) {
+    const bool records = !inside && (capture_active() || capture_keeping());
+    if (!records && (inside || function->hook != CAPTURE_RESET)) {
         return pass_on(target, function, registers);
     }
     inside = true;
-    const uint64_t result = record_call(number, function, target, registers);
+    if (!records) { /* any more: it has ended early */
+        capture_free_room();
+    }
+    const uint64_t result = records ? record_call(number, function, target, registers)
+                                    : pass_on(target, function, registers);
     inside = false;
     return result;
 }

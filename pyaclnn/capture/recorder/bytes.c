@@ -5,32 +5,50 @@
 #include <stdlib.h>
 #include <string.h>
 
-void capture_room(struct capture_bytes *to, size_t more)
+static bool out_of_memory;
+
+void *capture_memory(void *data, size_t bytes)
+{
+    void *made = realloc(data, bytes);
+    if (made == NULL) {
+        __atomic_store_n(&out_of_memory, true, __ATOMIC_RELEASE);
+    }
+    return made;
+}
+
+bool capture_is_out_of_memory(void)
+{
+    return __atomic_load_n(&out_of_memory, __ATOMIC_ACQUIRE);
+}
+
+bool capture_room(struct capture_bytes *to, size_t more)
 {
     if (to->length + more > to->capacity) {
         const size_t capacity = 2 * (to->length + more) + 4096;
-        uint8_t *data = realloc(to->data, capacity);
+        uint8_t *data = capture_memory(to->data, capacity);
         if (data == NULL) {
-            abort(); /* a trace with holes that nobody sees would be worse */
+            return false;
         }
         to->data = data;
         to->capacity = capacity;
     }
+    return true;
 }
 
 void capture_put(struct capture_bytes *to, const void *data, size_t length)
 {
-    capture_room(to, length);
-    if (length != 0) {
+    if (length != 0 && capture_room(to, length)) {
         memcpy(to->data + to->length, data, length);
+        to->length += length;
     }
-    to->length += length;
 }
 
 /* A tag, and the lowest bytes of a number behind it, the highest first. */
 static void put_word(struct capture_bytes *to, uint8_t tag, uint64_t value, size_t bytes)
 {
-    capture_room(to, 1 + bytes);
+    if (!capture_room(to, 1 + bytes)) {
+        return;
+    }
     to->data[to->length++] = tag;
     while (bytes-- > 0) {
         to->data[to->length++] = (uint8_t)(value >> 8 * bytes);

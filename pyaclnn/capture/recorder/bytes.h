@@ -2,6 +2,7 @@
 /* Bytes that grow, and their encoding: MessagePack; the hash of contents. */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -12,7 +13,12 @@ struct capture_bytes {
     size_t length, capacity;
 };
 
-void capture_room(struct capture_bytes *to, size_t more);
+/* Memory of the recorder, as realloc's. Once there is none, the recording has ended: what it would
+ * lack, nobody would see. */
+void *capture_memory(void *data, size_t bytes);
+bool capture_is_out_of_memory(void);
+/* Make room; false, and nothing is put: out of memory. */
+bool capture_room(struct capture_bytes *to, size_t more);
 void capture_put(struct capture_bytes *to, const void *data, size_t length);
 /* An array of so many, numbers, a text; bytes, or nil for NULL. */
 void capture_array(struct capture_bytes *to, uint64_t count);

@@ -36,33 +36,29 @@ static _Thread_local uint64_t awaited; /* begun before this thread's wait */
 static uint8_t *room;
 static size_t room_used, room_users;
 
-static int call_real(const char *name, uint64_t a, uint64_t b, uint64_t c, uint64_t d, uint64_t e,
-                     uint64_t f)
-{
-    int (*function)(uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t);
-    void *address = capture_real(name);
-    memcpy(&function, &address, sizeof function);
-    return address == NULL ? -1 : function(a, b, c, d, e, f);
-}
-
 static uint64_t number_of(const void *pointer)
 {
     return (uint64_t)(uintptr_t)pointer;
 }
 
-/* Move the elements together in row-major order; they never move up. */
+/* Move the elements together in row-major order; they never move up. Elements that overlap are not
+ * recorded: of an expanded tensor there may be any number. */
 static uint64_t gather(const struct capture_tensor *tensor, uint8_t *data)
 {
     int64_t index[CAPTURE_DIMENSIONS] = {0}, expected = 1;
+    const int64_t most = (int64_t)(capture_span(tensor) / tensor->element_size);
     bool contiguous = true;
     for (uint32_t i = tensor->rank; i-- > 0; expected *= tensor->dimensions[i]) {
         contiguous = contiguous && (tensor->dimensions[i] == 1 || tensor->strides[i] == expected);
+        if (tensor->dimensions[i] > most / expected) {
+            return 0;
+        }
     }
     const uint64_t bytes = (uint64_t)expected * tensor->element_size;
     if (contiguous) {
         return bytes;
     }
-    uint8_t *copy = malloc(bytes), *to = copy;
+    uint8_t *copy = capture_memory(NULL, bytes), *to = copy;
     for (int64_t left = expected; copy != NULL && left > 0; left--) {
         int64_t at = 0;
         for (uint32_t i = 0; i < tensor->rank; i++) {
@@ -74,11 +70,12 @@ static uint64_t gather(const struct capture_tensor *tensor, uint8_t *data)
             index[i] = 0;
         }
     }
-    if (copy != NULL && bytes <= capture_span(tensor)) {
-        memcpy(data, copy, bytes);
+    if (copy == NULL) {
+        return 0;
     }
+    memcpy(data, copy, bytes);
     free(copy);
-    return bytes <= capture_span(tensor) ? bytes : 0; /* elements that overlap are not recorded */
+    return bytes;
 }
 
 /* The length of an operator's name: its tensors are those of its first phase. */
@@ -110,11 +107,10 @@ static void put_name(struct capture_bytes *to, const struct capture_operand *of)
 void capture_write_contents(uint64_t call, const struct capture_operand *of, enum capture_phase phase,
                            const void *data, uint64_t bytes, bool full)
 {
-    static _Thread_local struct capture_bytes record;
+    struct capture_bytes record = {0};
     const struct capture_tensor *tensor = &of->tensor;
     const uint64_t head[] = {3,     call, of->place, of->element, (uint64_t)phase,
                              bytes, capture_hash(data, bytes)};
-    record.length = 0;
     capture_array(&record, 13);
     for (size_t i = 0; i < sizeof head / sizeof head[0]; i++) {
         capture_number(&record, head[i]);
@@ -131,6 +127,7 @@ void capture_write_contents(uint64_t call, const struct capture_operand *of, enu
     }
     capture_number(&record, number_of(capture_begin_of(tensor)));
     capture_write(&record);
+    free(record.data);
 }
 
 bool capture_is_settled(void)
@@ -140,7 +137,7 @@ bool capture_is_settled(void)
 
 static bool exchange(int *mode)
 {
-    return call_real("aclmdlRICaptureThreadExchangeMode", number_of(mode), 0, 0, 0, 0, 0) == 0;
+    return capture_call(CAPTURE_EXCHANGE_MODE, number_of(mode), 0, 0, 0, 0, 0) == 0;
 }
 
 /* Take memory for a copy, which the program can ask for only while it has a device. */
@@ -150,7 +147,7 @@ static void give_room(struct pending *to)
     if (room == NULL) {
         int mode = RELAXED; /* while a stream is captured this call would be refused */
         const bool captured = capture_graph_is_open() && exchange(&mode);
-        room = call_real("aclrtMallocHost", number_of(&room), ROOM, 0, 0, 0, 0) == 0 ? room : NULL;
+        room = capture_call(CAPTURE_MALLOC_HOST, number_of(&room), ROOM, 0, 0, 0, 0) == 0 ? room : NULL;
         if (captured) {
             exchange(&mode);
         }
@@ -163,7 +160,7 @@ static void give_room(struct pending *to)
     }
     pthread_mutex_unlock(&lock);
     if (!to->pinned) {
-        to->data = malloc(to->size);
+        to->data = capture_memory(NULL, to->size);
     }
 }
 
@@ -183,7 +180,7 @@ void capture_copy_tensor(const struct capture_operand *of, uint64_t call, uint64
                          enum capture_phase phase)
 {
     const uint64_t size = capture_span(&of->tensor);
-    struct pending *made = size == 0 || size > MOST_BYTES ? NULL : malloc(sizeof *made);
+    struct pending *made = size == 0 || size > MOST_BYTES ? NULL : capture_memory(NULL, sizeof *made);
     if (made == NULL) {
         return;
     }
@@ -191,8 +188,8 @@ void capture_copy_tensor(const struct capture_operand *of, uint64_t call, uint64
     made->phase = phase;
     made->full = is_in_full(of->function);
     give_room(made);
-    call_real("aclrtGetCurrentContext", number_of(&made->context), 0, 0, 0, 0, 0);
-    if (made->data == NULL || call_real("aclrtMemcpyAsync", number_of(made->data), size,
+    capture_call(CAPTURE_GET_CONTEXT, number_of(&made->context), 0, 0, 0, 0, 0);
+    if (made->data == NULL || capture_call(CAPTURE_MEMCPY_ASYNC, number_of(made->data), size,
                                         number_of(capture_begin_of(&of->tensor)), size, TO_HOST, stream) != 0) {
         forget(made);
         return;
@@ -256,20 +253,20 @@ static void drain(struct pending *taken)
     if (taken == NULL) {
         return;
     }
-    call_real("aclrtGetCurrentContext", number_of(&context), 0, 0, 0, 0, 0);
+    capture_call(CAPTURE_GET_CONTEXT, number_of(&context), 0, 0, 0, 0, 0);
     while (taken != NULL) {
         struct pending *one = taken;
         taken = one->next;
         one->next = NULL;
         if (one->stream != stream) {
             stream = one->stream;
-            call_real("aclrtSetCurrentContext", number_of(one->context), 0, 0, 0, 0, 0);
-            status = call_real("aclrtSynchronizeStream", stream, 0, 0, 0, 0, 0);
+            capture_call(CAPTURE_SET_CONTEXT, number_of(one->context), 0, 0, 0, 0, 0);
+            status = capture_call(CAPTURE_SYNCHRONIZE_STREAM, stream, 0, 0, 0, 0, 0);
         }
         finish(one, status != 0);
     }
     if (context != NULL) {
-        call_real("aclrtSetCurrentContext", number_of(context), 0, 0, 0, 0, 0);
+        capture_call(CAPTURE_SET_CONTEXT, number_of(context), 0, 0, 0, 0, 0);
     }
 }
 
@@ -314,7 +311,7 @@ void capture_free_room(void)
     capture_drain();
     pthread_mutex_lock(&lock);
     if (room != NULL && room_users == 0) {
-        call_real("aclrtFreeHost", number_of(room), 0, 0, 0, 0, 0);
+        capture_call(CAPTURE_FREE_HOST, number_of(room), 0, 0, 0, 0, 0);
         room = NULL;
     }
     pthread_mutex_unlock(&lock);

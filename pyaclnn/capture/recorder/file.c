@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,7 +26,8 @@ static struct {
     char own[4096 + 32]; /* the path with the number of the process, if it needs that */
     bool active;
     int file;
-    uint64_t calls, written, flushed; /* written: bytes behind what it begins with */
+    uint64_t calls, flushed;
+    uint64_t end, begun; /* of its last whole block, and of what is alive as it begins */
     pid_t process;
     struct capture_bytes block, packed;
     uint32_t records; /* in the block */
@@ -39,19 +41,82 @@ static uint64_t now(void)
     return (uint64_t)time.tv_sec * 1000000000U + (uint64_t)time.tv_nsec;
 }
 
-static void write_all(const uint8_t *data, size_t length)
+/* Write at the end of the file; return the error. A limit of the process on files is no reason to end
+ * it by a signal. */
+static int append(const uint8_t *data, size_t length)
 {
-    while (length > 0) {
-        const ssize_t done = write(trace.file, data, length);
-        if (done < 0 && errno != EINTR) {
-            trace.active = false; /* the disk is full: the program goes on */
-            return;
-        }
+    sigset_t beyond, before;
+    int error = 0;
+    sigemptyset(&beyond);
+    sigaddset(&beyond, SIGXFSZ);
+    pthread_sigmask(SIG_BLOCK, &beyond, &before);
+    while (length > 0 && error == 0) {
+        const ssize_t done = pwrite(trace.file, data, length, (off_t)trace.end);
         if (done > 0) {
             data += done;
             length -= (size_t)done;
-            trace.written += (uint64_t)done;
+            trace.end += (uint64_t)done;
+        } else if (done == 0 || errno != EINTR) {
+            error = done == 0 ? ENOSPC : errno;
         }
+    }
+    if (error == EFBIG) {
+        sigtimedwait(&beyond, NULL, &(struct timespec){0});
+    }
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return error;
+}
+
+/* Append a block: "BLK" and its kind, length, stored length, CRC-32 of what is stored; little-endian.
+ * Return the error; then nothing of it is there. */
+static int append_block(char kind, uint64_t whole, const uint8_t *data, size_t stored)
+{
+    uint8_t head[HEAD] = {'B', 'L', 'K', (uint8_t)kind};
+    const uint32_t words[] = {(uint32_t)stored, capture_checksum(data, stored)};
+    const uint64_t end = trace.end;
+    memcpy(head + 4, &whole, sizeof whole);
+    memcpy(head + 12, words, sizeof words);
+    int error = append(head, HEAD);
+    error = error == 0 ? append(data, stored) : error;
+    if (error != 0) {
+        trace.end = end;
+        error = ftruncate(trace.file, (off_t)end) == 0 ? error : errno;
+    }
+    return error;
+}
+
+/* The last block: the signal that ended the process, or the error that ended the recording; both are
+ * numbers of one byte. It needs no memory, which a handler of a signal cannot ask for. */
+static void append_end(int signal, int error)
+{
+    const uint8_t record[] = {0xDD, 0, 0, 0, 1, 0x93, 6, (uint8_t)signal, (uint8_t)error};
+    append_block('-', sizeof record, record, sizeof record);
+}
+
+/* The recording ends, and the program goes on. */
+static void stop(int error)
+{
+    char text[sizeof trace.own + 128];
+    const char *path = trace.own[0] == '\0' ? trace.path : trace.own;
+    const int length = snprintf(text, sizeof text, "pyaclnn capture: %s is incomplete: %s\n", path,
+                                strerror(error));
+    if (write(STDERR_FILENO, text, (size_t)length) < 0) {
+        errno = 0; /* nobody listens */
+    }
+    if (trace.file >= 0) {
+        append_end(0, error);
+        close(trace.file);
+    }
+    trace.file = -1;
+    trace.records = 0;
+    trace.active = false;
+    capture_settings.first = capture_settings.limit = 0; /* no file follows */
+}
+
+void capture_end_if_failed(void)
+{
+    if (trace.active && capture_is_out_of_memory()) {
+        stop(ENOMEM);
     }
 }
 
@@ -76,10 +141,9 @@ static struct capture_bytes *put_numbers(uint64_t fields, const uint64_t *number
     return to;
 }
 
-/* A block: "BLK" and its kind, length, stored length, CRC-32 of what is stored; little-endian. */
 static void put_block(bool compress)
 {
-    if (trace.records == 0 || trace.file < 0) {
+    if (trace.records == 0 || trace.file < 0 || capture_is_out_of_memory()) {
         return;
     }
     for (int i = 0; i < 4; i++) {
@@ -87,20 +151,15 @@ static void put_block(bool compress)
     }
     trace.records = 0;
     trace.packed.length = 0;
+    const uint8_t *data = trace.block.data;
     size_t stored = trace.block.length; /* what does not become shorter is not compressed */
-    capture_room(&trace.packed, HEAD + stored);
-    uint8_t *head = trace.packed.data;
-    compress = compress && capture_compress(head + HEAD, &stored, trace.block.data, stored);
-    if (!compress) {
-        stored = trace.block.length;
-        memcpy(head + HEAD, trace.block.data, stored);
+    compress = compress && capture_room(&trace.packed, stored) &&
+               capture_compress(trace.packed.data, &stored, data, stored);
+    const int error = append_block(compress ? 'z' : '-', trace.block.length,
+                                   compress ? trace.packed.data : data, stored);
+    if (error != 0) {
+        stop(error);
     }
-    const uint64_t whole = trace.block.length;
-    const uint32_t words[] = {(uint32_t)stored, capture_checksum(head + HEAD, stored)};
-    memcpy(head, compress ? "BLKz" : "BLK-", 4);
-    memcpy(head + 4, &whole, sizeof whole);
-    memcpy(head + 12, words, sizeof words);
-    write_all(head, HEAD + stored);
     trace.flushed = now();
 }
 
@@ -144,11 +203,15 @@ static bool next_file(void)
         trace.active = false;
         return false;
     }
-    trace.written = 0;
+    trace.end = 0;
     trace.number++;
     trace.process = getpid();
     trace.records = 0;
-    write_all((const uint8_t *)MAGIC, sizeof MAGIC - 1);
+    const int error = append((const uint8_t *)MAGIC, sizeof MAGIC - 1);
+    if (error != 0) {
+        stop(error);
+        return false;
+    }
     const uint64_t contents = (uint64_t)capture_settings.contents;
     put_numbers(4, (uint64_t[]){4, (uint64_t)getpid(), contents, (uint64_t)time(NULL)}, 4);
     return true;
@@ -173,20 +236,20 @@ static void begin_file(void)
     if (next_file()) {
         capture_put_living(put_call);
         put_block(true);
-        trace.written = 0;
+        trace.begun = trace.end;
     }
 }
 
 bool capture_is_full(void)
 {
-    return capture_settings.limit != 0 && trace.written > capture_settings.limit / 2;
+    return capture_settings.limit != 0 && trace.end - trace.begun > capture_settings.limit / 2;
 }
 
 void capture_rotate(bool settled)
 {
     pthread_mutex_lock(lock);
     if (trace.active && trace.file >= 0 && capture_is_full() &&
-        (settled || trace.written > capture_settings.limit)) {
+        (settled || trace.end - trace.begun > capture_settings.limit)) {
         put_block(true);
         begin_file();
     }
@@ -217,14 +280,14 @@ void capture_write(const struct capture_bytes *record)
         capture_put(one_more(), record->data, record->length);
         put_due(false);
     }
+    capture_end_if_failed();
     pthread_mutex_unlock(lock);
 }
 
 void capture_write_call(struct capture_call *call, struct capture_object *place, bool flush)
 {
-    pthread_mutex_lock(lock);
     if (is_open()) {
-        if (place != NULL && place->file != trace.number) {
+        if (place != NULL && place->length != 0 && place->file != trace.number) {
             put_call(place->number, place->record, place->length);
             place->file = trace.number;
         }
@@ -232,12 +295,16 @@ void capture_write_call(struct capture_call *call, struct capture_object *place,
         call->file = trace.number;
         put_due(flush);
     }
-    pthread_mutex_unlock(lock);
+}
+
+bool capture_has_begun(uint64_t call)
+{
+    return trace.active && trace.file >= 0 && call < capture_settings.last;
 }
 
 bool capture_active(void)
 {
-    return trace.active;
+    return trace.active && !capture_is_out_of_memory();
 }
 
 uint64_t capture_next_call(void)
@@ -247,7 +314,7 @@ uint64_t capture_next_call(void)
 
 bool capture_wanted(uint64_t call)
 {
-    return trace.active && call >= capture_settings.first && call < capture_settings.last;
+    return capture_active() && call >= capture_settings.first && call < capture_settings.last;
 }
 
 /* What was passed on without a record: a count of each function. */
@@ -262,19 +329,17 @@ static void put_unknown(void)
     }
 }
 
-static void put_ended(int signal, bool compress)
-{
-    put_numbers(2, (uint64_t[]){6, (uint64_t)signal}, 2);
-    put_block(compress);
-}
-
 /* End the file, with what is in memory. */
 void capture_close(void)
 {
     pthread_mutex_lock(lock);
     if (trace.file >= 0 && trace.process == getpid()) {
         put_unknown();
-        put_ended(0, true);
+        put_block(true);
+        capture_end_if_failed();
+    }
+    if (trace.file >= 0 && trace.process == getpid()) {
+        append_end(0, 0);
         close(trace.file);
     }
     trace.file = -1;
@@ -284,15 +349,16 @@ void capture_close(void)
 
 void capture_interrupt(int signal)
 {
-    if (pthread_mutex_trylock(lock) == 0 && trace.process == getpid()) {
-        put_ended(signal, false);
+    if (pthread_mutex_trylock(lock) == 0 && trace.file >= 0 && trace.process == getpid()) {
+        put_block(false);
+        append_end(signal, 0);
     }
 }
 
 bool capture_open(const char *path, const char *options)
 {
     pthread_mutex_lock(lock);
-    const bool possible = !trace.active && strlen(path) < sizeof trace.path;
+    const bool possible = !trace.active && !capture_is_out_of_memory() && strlen(path) < sizeof trace.path;
     if (possible) {
         snprintf(trace.path, sizeof trace.path, "%s", path);
         capture_set(options);

@@ -17,8 +17,11 @@ uint64_t capture_next_call(void);
 bool capture_wanted(uint64_t call);
 /* Write a record that is no call's. */
 void capture_write(const struct capture_bytes *record);
-/* Write a call, behind the one that chose its place, unless the file has that. */
+/* Write a call, behind the one that chose its place, unless the file has that. Of this and the next
+ * two the lock of the file is held. */
 void capture_write_call(struct capture_call *call, struct capture_object *place, bool flush);
+bool capture_has_begun(uint64_t call); /* the file is there, and not ended before a call */
+void capture_end_if_failed(void);      /* no memory was left: say so, and record no more */
 bool capture_is_full(void); /* the file is due to be rotated */
 /* Begin the next file, if this one is full: settled, or far beyond it. */
 void capture_rotate(bool settled);

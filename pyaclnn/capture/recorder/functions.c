@@ -3,11 +3,11 @@
 #include "functions.h"
 
 #include <dlfcn.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "locks.h"
 #include "registers.h"
 
 static struct target {
@@ -17,7 +17,21 @@ static struct target {
 
 static struct capture_function *functions;
 static uint32_t function_count;
-static pthread_mutex_t loading = PTHREAD_MUTEX_INITIALIZER; /* under it no library is opened */
+static pthread_mutex_t *const loading = &capture_locks[CAPTURE_LOADING];
+
+/* The functions that the recorder calls itself, and their numbers in the table. */
+static const char *const KNOWN[] = {
+    [CAPTURE_RECENT_MESSAGE] = "aclGetRecentErrMsg",
+    [CAPTURE_GET_CONTEXT] = "aclrtGetCurrentContext",
+    [CAPTURE_SET_CONTEXT] = "aclrtSetCurrentContext",
+    [CAPTURE_MALLOC_HOST] = "aclrtMallocHost",
+    [CAPTURE_FREE_HOST] = "aclrtFreeHost",
+    [CAPTURE_MEMCPY_ASYNC] = "aclrtMemcpyAsync",
+    [CAPTURE_SYNCHRONIZE_STREAM] = "aclrtSynchronizeStream",
+    [CAPTURE_GRAPH_INFO] = "aclmdlRICaptureGetInfo",
+    [CAPTURE_EXCHANGE_MODE] = "aclmdlRICaptureThreadExchangeMode",
+};
+static uint32_t known[CAPTURE_KNOWN];
 
 static char *contents_of(const char *path)
 {
@@ -40,10 +54,13 @@ static void load(const char *path)
     for (const char *at = text; (at = strchr(at, '\n')) != NULL; at++) {
         lines++;
     }
-    struct capture_function *made = calloc(lines, sizeof *made);
-    targets = calloc(lines, sizeof *targets);
+    struct capture_function *made = calloc(lines + 1, sizeof *made);
+    targets = calloc(lines + 1, sizeof *targets); /* behind the last: of what is nowhere */
     if (made == NULL || targets == NULL) {
         _Exit(127);
+    }
+    for (size_t i = 0; i < CAPTURE_KNOWN; i++) {
+        known[i] = lines;
     }
     char *line = text;
     for (uint32_t i = 0; i < lines; i++) {
@@ -59,7 +76,11 @@ static void load(const char *path)
         made[i].finds = strchr(result, '?') != NULL;
         made[i].places = strchr(result, '@') != NULL;
         made[i].draws = strchr(result, '&') != NULL;
+        made[i].forces = strchr(result, '!') != NULL;
         made[i].hook = (uint8_t)(strchr(result, '#') == NULL ? 0 : atoi(strchr(result, '#') + 1));
+        for (size_t one = 0; one < CAPTURE_KNOWN; one++) {
+            known[one] = strcmp(line, KNOWN[one]) == 0 ? i : known[one];
+        }
         line = end + 1;
     }
     function_count = lines;
@@ -85,11 +106,11 @@ static void find(const struct capture_description *front)
 void *capture_target(const struct capture_description *front, uint32_t number)
 {
     if (__atomic_load_n(&functions, __ATOMIC_ACQUIRE) == NULL) {
-        pthread_mutex_lock(&loading);
+        pthread_mutex_lock(loading);
         if (functions == NULL) {
             load((const char *)front + front->table);
         }
-        pthread_mutex_unlock(&loading);
+        pthread_mutex_unlock(loading);
     }
     void **address = &targets[number].address;
     if (__atomic_load_n(address, __ATOMIC_RELAXED) == NULL) {
@@ -108,15 +129,18 @@ void *capture_pass(const struct capture_description *front, uint32_t number)
     return target;
 }
 
-/* Return a real function, or NULL. */
-void *capture_real(const char *name)
+void *capture_real(enum capture_known function)
 {
-    for (uint32_t i = 0; i < function_count; i++) {
-        if (targets[i].address != NULL && strcmp(functions[i].name, name) == 0) {
-            return targets[i].address;
-        }
-    }
-    return NULL;
+    return __atomic_load_n(&targets[known[function]].address, __ATOMIC_RELAXED);
+}
+
+int capture_call(enum capture_known function, uint64_t a, uint64_t b, uint64_t c, uint64_t d, uint64_t e,
+                 uint64_t f)
+{
+    int (*target)(uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t);
+    void *address = capture_real(function);
+    memcpy(&target, &address, sizeof target);
+    return address == NULL ? -1 : target(a, b, c, d, e, f);
 }
 
 /* The next unknown function that was called, from a number on, or the end of the table. */
@@ -167,11 +191,11 @@ struct capture_function *capture_function(uint32_t number)
 {
     struct capture_function *function = &functions[number];
     if (!__atomic_load_n(&function->parsed, __ATOMIC_ACQUIRE)) {
-        pthread_mutex_lock(&loading);
+        pthread_mutex_lock(loading);
         if (!function->parsed) {
             parse(function);
         }
-        pthread_mutex_unlock(&loading);
+        pthread_mutex_unlock(loading);
     }
     return function;
 }

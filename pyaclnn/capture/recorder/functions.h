@@ -44,6 +44,7 @@ struct capture_function {
     bool finds;       /* what may be kept already, and is then left as it is */
     bool places;      /* chooses the device, or the context, of its thread's next calls */
     bool draws;       /* makes an executor, uses it, or becomes a part of a graph */
+    bool forces;      /* resets a device whatever the count */
     uint32_t file;    /* the last one that describes it */
     uint8_t hook, count, stack;
     char kinds[CAPTURE_MOST + 1];
@@ -58,4 +59,22 @@ struct capture_description {
 uint32_t capture_unknown(uint32_t from, const char **name, uint64_t *calls);
 struct capture_function *capture_function(uint32_t number);
 void *capture_target(const struct capture_description *front, uint32_t number);
-void *capture_real(const char *name);
+
+/* Functions that the recorder calls itself. */
+enum capture_known {
+    CAPTURE_RECENT_MESSAGE,
+    CAPTURE_GET_CONTEXT,
+    CAPTURE_SET_CONTEXT,
+    CAPTURE_MALLOC_HOST,
+    CAPTURE_FREE_HOST,
+    CAPTURE_MEMCPY_ASYNC,
+    CAPTURE_SYNCHRONIZE_STREAM,
+    CAPTURE_GRAPH_INFO,
+    CAPTURE_EXCHANGE_MODE,
+    CAPTURE_KNOWN,
+};
+/* Return the real function, or NULL. */
+void *capture_real(enum capture_known function);
+/* Call it with arguments that are integers or addresses; -1: it is not there. */
+int capture_call(enum capture_known function, uint64_t a, uint64_t b, uint64_t c, uint64_t d, uint64_t e,
+                 uint64_t f);

@@ -23,17 +23,18 @@ bool capture_graph_takes(uint64_t stream)
         return false;
     }
     int (*ask)(uint64_t, int *, void **), status = 0;
-    void *address = capture_real("aclmdlRICaptureGetInfo"), *graph = NULL;
+    void *address = capture_real(CAPTURE_GRAPH_INFO), *graph = NULL;
     memcpy(&ask, &address, sizeof ask);
     return address == NULL || ask(stream, &status, &graph) != 0 || status != 0;
 }
 
 void capture_graph_begin(uint64_t stream)
 {
-    captured = realloc(captured, (open_graphs + 1) * sizeof *captured);
-    if (captured == NULL) {
-        abort();
+    uint64_t *larger = capture_memory(captured, (open_graphs + 1) * sizeof *captured);
+    if (larger == NULL) {
+        return;
     }
+    captured = larger;
     captured[open_graphs] = stream;
     mixed = open_graphs != 0;
     drawn = drawn == NULL ? capture_make(NULL, NULL) : drawn;
@@ -115,7 +116,7 @@ void capture_graph_draw(struct capture_object *call, const struct capture_operan
     }
 }
 
-void capture_graph_end(uint64_t stream, int32_t status, uint64_t graph)
+void capture_graph_end(uint64_t stream, int32_t status, uint64_t graph, uint64_t context)
 {
     size_t at = 0;
     while (at < open_graphs && captured[at] != stream) {
@@ -126,7 +127,7 @@ void capture_graph_end(uint64_t stream, int32_t status, uint64_t graph)
     }
     captured[at] = captured[open_graphs - 1];
     __atomic_store_n(&open_graphs, open_graphs - 1, __ATOMIC_RELEASE);
-    if (open_graphs != 0) {
+    if (open_graphs != 0 || drawn == NULL) {
         return;
     }
     if (mixed) {
@@ -136,6 +137,7 @@ void capture_graph_end(uint64_t stream, int32_t status, uint64_t graph)
     if (graph == 0) {
         capture_release(drawn);
     } else {
+        drawn->context = context;
         capture_name(drawn, graph);
     }
     drawn = NULL;

@@ -12,4 +12,4 @@ bool capture_graph_takes(uint64_t stream);
  * the capture of a stream, if it has left it, where 0 is no graph. */
 void capture_graph_begin(uint64_t stream);
 void capture_graph_draw(struct capture_object *call, const struct capture_operands *of);
-void capture_graph_end(uint64_t stream, int32_t status, uint64_t graph);
+void capture_graph_end(uint64_t stream, int32_t status, uint64_t graph, uint64_t context);

@@ -40,16 +40,16 @@ static uint64_t stream_of_run(const struct capture_function *function, const uni
 }
 
 void capture_before(const struct capture_function *function, uint64_t call,
-                    const union mock_word *words)
+                    const union mock_word *words, const struct capture_operands *of)
 {
     uint64_t stream;
     switch (function->hook) {
     case CAPTURE_PHASE_2:
-        capture_copy_operands(call, capture_operands_of(words[2].bits), words[3].bits, CAPTURE_BEFORE);
+        capture_copy_operands(call, of, words[3].bits, CAPTURE_BEFORE);
         break;
     case CAPTURE_GRAPH_RUN: /* model, stream or time limit */
         stream = stream_of_run(function, words);
-        capture_copy_operands(call, capture_operands_of(words[0].bits), stream, CAPTURE_BEFORE);
+        capture_copy_operands(call, of, stream, CAPTURE_BEFORE);
         if (stream == 0) { /* the run is on another */
             capture_drain();
         }
@@ -102,7 +102,8 @@ static void copy_received(const struct capture_function *function, uint64_t call
 }
 
 void capture_after(const struct capture_function *function, uint64_t call,
-                   const union mock_word *words, uint64_t result)
+                   const union mock_word *words, uint64_t result, const struct capture_operands *of,
+                   bool drawn)
 {
     const bool failed = function->result == 'i' && (int32_t)result != 0;
     if (!capture_is_copied()) {
@@ -116,16 +117,15 @@ void capture_after(const struct capture_function *function, uint64_t call,
     }
     switch (function->hook) {
     case CAPTURE_PHASE_2:
-        if (!capture_graph_takes(words[3].bits)) {
-            capture_copy_operands(call, capture_operands_of(words[2].bits), words[3].bits, CAPTURE_AFTER);
+        if (!drawn) {
+            capture_copy_operands(call, of, words[3].bits, CAPTURE_AFTER);
         }
         break;
     case CAPTURE_COLLECTIVE:
         copy_received(function, call, words);
         break;
     case CAPTURE_GRAPH_RUN:
-        capture_copy_operands(call, capture_operands_of(words[0].bits),
-                              stream_of_run(function, words), CAPTURE_AFTER);
+        capture_copy_operands(call, of, stream_of_run(function, words), CAPTURE_AFTER);
         break;
     default:
         break;

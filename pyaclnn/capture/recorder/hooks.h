@@ -2,10 +2,11 @@
 /* What the recorder does at functions besides recording them: contents, operands, graphs. */
 #pragma once
 
-#include "functions.h"
-#include "registers.h"
+#include "operands.h"
 
+/* of: the tensors of the executor or graph; drawn: the call has become a part of a graph. */
 void capture_before(const struct capture_function *function, uint64_t call,
-                    const union mock_word *words);
+                    const union mock_word *words, const struct capture_operands *of);
 void capture_after(const struct capture_function *function, uint64_t call,
-                   const union mock_word *words, uint64_t result);
+                   const union mock_word *words, uint64_t result, const struct capture_operands *of,
+                   bool drawn);

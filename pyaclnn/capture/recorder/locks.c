@@ -5,6 +5,7 @@
 pthread_mutex_t capture_locks[CAPTURE_LOCKS] = {
     PTHREAD_MUTEX_INITIALIZER,
     PTHREAD_MUTEX_INITIALIZER,
+    PTHREAD_MUTEX_INITIALIZER,
 };
 
 static void before_fork(void)

@@ -4,5 +4,5 @@
 
 #include <pthread.h>
 
-enum { CAPTURE_FILE, CAPTURE_OBJECTS, CAPTURE_LOCKS };
+enum { CAPTURE_FILE, CAPTURE_OBJECTS, CAPTURE_LOADING, CAPTURE_LOCKS };
 extern pthread_mutex_t capture_locks[CAPTURE_LOCKS];

@@ -2,22 +2,42 @@
 /* What a call has made, ended or chosen. */
 #include "note.h"
 
+#include <sched.h>
 #include <string.h>
+#include <time.h>
 
 #include "graphs.h"
 #include "locks.h"
 #include "settings.h"
 
+enum { PATIENCE = 1 }; /* seconds */
+
 static _Thread_local struct capture_object *place;
+static struct capture_use *uses; /* of all threads */
 
 struct capture_object *capture_place(void)
 {
     return place;
 }
 
+void capture_leave(void)
+{
+    pthread_mutex_lock(&capture_locks[CAPTURE_OBJECTS]);
+    capture_release(place);
+    pthread_mutex_unlock(&capture_locks[CAPTURE_OBJECTS]);
+    place = NULL;
+}
+
 bool capture_matters(const struct capture_function *function)
 {
-    return function->creates || function->destroys || function->places || function->draws;
+    return function->creates || function->destroys || function->places || function->draws ||
+           function->hook == CAPTURE_RESET;
+}
+
+bool capture_is_located(const struct capture_function *function)
+{
+    const bool creates = function->creates && function->result == 'i';
+    return creates || function->places || function->hook == CAPTURE_GRAPH_END;
 }
 
 static uint64_t written_at(const union mock_word word)
@@ -25,6 +45,102 @@ static uint64_t written_at(const union mock_word word)
     uint64_t handle;
     memcpy(&handle, word.pointer, sizeof handle);
     return handle;
+}
+
+/* The handle of what a call has made. */
+static uint64_t made_by(const struct capture_function *function, const union mock_word *words,
+                        uint64_t result)
+{
+    if (function->hook == CAPTURE_PHASE_1) {
+        return written_at(words[function->count - 1]);
+    }
+    if (function->result == 'p') {
+        return result;
+    }
+    return function->parameters[0].letter == 'o' ? written_at(words[0]) : words[0].bits;
+}
+
+void capture_begin_use(struct capture_use *use, const struct capture_function *function,
+                       const union mock_word *words)
+{
+    const bool second = function->hook == CAPTURE_PHASE_2;
+    const bool ends = second || function->destroys;
+    if (!ends && function->hook != CAPTURE_GRAPH_RUN && function->hook != CAPTURE_REPEATABLE &&
+        function->hook != CAPTURE_ADDRESS) {
+        return;
+    }
+    const uint64_t handle = words[second ? 2 : 0].bits;
+    pthread_mutex_lock(&capture_locks[CAPTURE_OBJECTS]);
+    use->object = capture_find(handle);
+    if (use->object != NULL) {
+        use->object->references++;
+    }
+    if (ends) {
+        use->ends = handle;
+        use->next = uses;
+        __atomic_store_n(&uses, use, __ATOMIC_RELAXED);
+    }
+    pthread_mutex_unlock(&capture_locks[CAPTURE_OBJECTS]);
+}
+
+void capture_end_use(struct capture_use *use)
+{
+    if (use->object == NULL && use->ends == 0) {
+        return;
+    }
+    pthread_mutex_lock(&capture_locks[CAPTURE_OBJECTS]);
+    struct capture_use **at = &uses;
+    while (*at != NULL && *at != use) {
+        at = &(*at)->next;
+    }
+    if (*at != NULL) {
+        *at = use->next;
+    }
+    capture_release(use->object);
+    pthread_mutex_unlock(&capture_locks[CAPTURE_OBJECTS]);
+}
+
+static bool is_ending(uint64_t handle)
+{
+    bool found = false;
+    pthread_mutex_lock(&capture_locks[CAPTURE_OBJECTS]);
+    for (const struct capture_use *use = uses; use != NULL && !found; use = use->next) {
+        const struct capture_object *object = use->object;
+        found = use->ends == handle;
+        for (size_t i = 0; object != NULL && object->owns && i < object->count && !found; i++) {
+            found = object->needs[i]->key == handle;
+        }
+    }
+    pthread_mutex_unlock(&capture_locks[CAPTURE_OBJECTS]);
+    return found;
+}
+
+void capture_await_ends(const struct capture_function *function, const union mock_word *words,
+                        uint64_t result)
+{
+    struct timespec begin, now;
+    if (!(function->creates || function->hook == CAPTURE_PHASE_1) ||
+        __atomic_load_n(&uses, __ATOMIC_RELAXED) == NULL) {
+        return;
+    }
+    const uint64_t handle = made_by(function, words, result);
+    clock_gettime(CLOCK_MONOTONIC, &begin);
+    now = begin;
+    while (now.tv_sec - begin.tv_sec <= PATIENCE && is_ending(handle)) {
+        sched_yield();
+        clock_gettime(CLOCK_MONOTONIC, &now);
+    }
+}
+
+/* A child of a fork has none of the threads that use anything. */
+static void forget_uses(void)
+{
+    uses = NULL;
+}
+
+__attribute__((constructor)) static void start(void)
+{
+    pthread_atfork(NULL, NULL, forget_uses);
 }
 
 static bool is_named(const struct capture_parameter *parameter, const char *name)
@@ -38,13 +154,16 @@ static void note_executor(const struct capture_function *function, const struct 
                           const union mock_word *words)
 {
     struct capture_object *made = capture_make(call, place);
+    if (made == NULL) {
+        return;
+    }
     for (size_t i = 0; call != NULL && i + 2 < function->count; i++) {
         if (strchr("tTaAIFB", function->parameters[i].letter) != NULL) {
             capture_need(made, capture_find(words[i].bits));
         }
     }
     made->operands = capture_is_copied() ? capture_given(function, words) : NULL;
-    capture_name(made, written_at(words[function->count - 1]));
+    capture_name(made, made_by(function, words, 0));
 }
 
 /* A call becomes a part of the graph that is captured, and so does what it uses, as it is now. */
@@ -68,13 +187,10 @@ static void draw(const struct capture_function *function, const struct capture_c
 }
 
 static void note_made(const struct capture_function *function, const struct capture_call *call,
-                      const union mock_word *words, uint64_t result)
+                      const union mock_word *words, uint64_t result, uint64_t context)
 {
     const struct capture_parameter *first = &function->parameters[0];
-    uint64_t handle = function->result == 'p' ? result : words[0].bits;
-    if (function->result != 'p' && first->letter == 'o') {
-        handle = written_at(words[0]);
-    }
+    const uint64_t handle = made_by(function, words, result);
     if (handle == 0) { /* CANN has refused, and its arguments may be anything */
         return;
     }
@@ -84,6 +200,10 @@ static void note_made(const struct capture_function *function, const struct capt
         return;
     }
     struct capture_object *made = capture_make(call, place);
+    if (made == NULL) {
+        return;
+    }
+    made->context = context;
     made->owns = first->letter == 'l' && first->written;
     for (uint64_t i = 0; made->owns && i < words[1].bits; i++) {
         capture_need(made, capture_find(((const uint64_t *)words[0].pointer)[i]));
@@ -96,28 +216,28 @@ static void note_made(const struct capture_function *function, const struct capt
 }
 
 static void note_drawing(const struct capture_function *function, const struct capture_call *call,
-                         const union mock_word *words, int32_t status, bool taken)
+                         const union mock_word *words, int32_t status,
+                         const struct capture_noted *noted)
 {
-    const bool executor = function->hook == CAPTURE_REPEATABLE || function->hook == CAPTURE_ADDRESS;
-    struct capture_object *one = executor ? capture_find(words[0].bits) : NULL;
+    struct capture_object *one = noted->used;
     switch (function->hook) {
     case CAPTURE_PHASE_1:
         note_executor(function, call, words);
         return;
     case CAPTURE_PHASE_2:
-        one = capture_find(words[2].bits);
-        if (taken) {
+        if (noted->drawn) {
             draw(function, call, words, one == NULL ? NULL : one->operands);
         }
         if (one != NULL && !one->lasts) {
-            capture_forget(words[2].bits);
+            capture_forget(one);
         }
         return;
     case CAPTURE_GRAPH_END: /* of several at a time the last one keeps all */
         if (status == 0) {
             draw(function, call, words, NULL);
         }
-        capture_graph_end(words[0].bits, status, status == 0 ? written_at(words[1]) : 0);
+        capture_graph_end(words[0].bits, status, status == 0 ? written_at(words[1]) : 0,
+                          noted->context);
         return;
     case CAPTURE_GRAPH_BEGIN:
         capture_graph_begin(words[0].bits);
@@ -142,30 +262,39 @@ static void note_drawing(const struct capture_function *function, const struct c
     }
 }
 
-static void choose_place(const struct capture_call *call)
+static void choose_place(const struct capture_function *function, const struct capture_call *call,
+                         const union mock_word *words, uint64_t context)
 {
     capture_release(place);
     place = call == NULL ? NULL : capture_make(call, NULL);
+    if (place != NULL) {
+        place->context = context;
+    }
+    if (function->parameters[0].letter == 'i') { /* a device, not a context */
+        capture_set_device(words[0].bits & UINT32_MAX, context);
+    }
 }
 
 void capture_note(const struct capture_function *function, const struct capture_call *call,
-                  const union mock_word *words, uint64_t result)
+                  const union mock_word *words, uint64_t result, const struct capture_noted *noted)
 {
     const int32_t status = function->result == 'i' ? (int32_t)result : 0;
-    const bool taken = function->hook == CAPTURE_PHASE_2 && status == 0 &&
-                       capture_graph_takes(words[3].bits);
     if (status != 0 && function->hook != CAPTURE_PHASE_2 && function->hook != CAPTURE_GRAPH_END) {
         return;
     }
     pthread_mutex_lock(&capture_locks[CAPTURE_OBJECTS]);
     if (function->draws) {
-        note_drawing(function, call, words, status, taken);
+        note_drawing(function, call, words, status, noted);
     } else if (function->destroys) {
-        capture_forget(words[0].bits);
+        capture_forget(noted->used);
     } else if (function->creates) {
-        note_made(function, call, words, result);
+        note_made(function, call, words, result, noted->context);
+    } else if (function->places) {
+        choose_place(function, call, words, noted->context);
+    } else if (function->count == 0) { /* aclFinalize */
+        capture_reset_all();
     } else {
-        choose_place(call);
+        capture_reset_device(words[0].bits & UINT32_MAX, function->forces);
     }
     pthread_mutex_unlock(&capture_locks[CAPTURE_OBJECTS]);
 }

@@ -15,11 +15,11 @@ static struct capture_object *oldest, *newest;
 struct capture_object *capture_make(const struct capture_call *call, struct capture_object *place)
 {
     const size_t length = call == NULL ? 0 : call->record.length;
-    struct capture_object *made = calloc(1, sizeof *made + length);
+    struct capture_object *made = capture_memory(NULL, sizeof *made + length);
     if (made == NULL) {
-        abort(); /* a part without it would not replay */
+        return NULL;
     }
-    made->references = 1;
+    *made = (struct capture_object){.references = 1};
     if (length != 0) {
         memcpy(made->record, call->record.data, length);
         made->length = (uint32_t)length;
@@ -54,14 +54,14 @@ void capture_release(struct capture_object *object)
 
 void capture_need(struct capture_object *object, struct capture_object *needed)
 {
-    if (needed == NULL) {
+    if (object == NULL || needed == NULL) {
         return;
     }
     if ((object->count & (object->count - 1)) == 0) { /* full: a power of two, or none */
         const size_t capacity = object->count == 0 ? 1 : 2 * object->count;
-        struct capture_object **needs = realloc(object->needs, capacity * sizeof(void *));
+        struct capture_object **needs = capture_memory(object->needs, capacity * sizeof(void *));
         if (needs == NULL) {
-            abort();
+            return;
         }
         object->needs = needs;
     }
@@ -87,9 +87,8 @@ void capture_name(struct capture_object *object, uint64_t handle)
     object->key = handle;
     struct capture_object **place = tsearch(object, &handles, by_key);
     if (place == NULL) {
-        abort();
-    }
-    if (*place != object) { /* the handle was ended unseen */
+        capture_release(object);
+    } else if (*place != object) { /* the handle was ended unseen */
         capture_release(*place);
         *place = object;
     }
@@ -97,6 +96,9 @@ void capture_name(struct capture_object *object, uint64_t handle)
 
 void capture_change(struct capture_object *executor, struct capture_object *by, uint64_t what)
 {
+    if (by == NULL) {
+        return;
+    }
     by->later = true;
     by->key = what;
     for (size_t i = 0; i < executor->count; i++) {
@@ -111,19 +113,59 @@ void capture_change(struct capture_object *executor, struct capture_object *by, 
     capture_release(by);
 }
 
-void capture_forget(uint64_t handle)
+void capture_forget(struct capture_object *object)
 {
-    struct capture_object *object = capture_find(handle);
-    if (object == NULL) {
+    if (object == NULL || capture_find(object->key) != object) {
         return;
     }
     for (size_t i = 0; object->owns && i < object->count; i++) {
-        if (capture_find(object->needs[i]->key) == object->needs[i]) {
-            capture_forget(object->needs[i]->key);
-        }
+        capture_forget(object->needs[i]);
     }
     tdelete(object, &handles, by_key);
     capture_release(object);
+}
+
+/* End what is in a context, or, of 0, in any; what chose it for a thread is not to be written again. */
+static void end_context(uint64_t context)
+{
+    for (struct capture_object *one = oldest, *next; one != NULL; one = next) {
+        one->references++; /* so that its place in the list stays */
+        if (one->context != 0 && (context == 0 || one->context == context)) {
+            capture_forget(one);
+            one->length = 0;
+        }
+        next = one->after;
+        capture_release(one);
+    }
+}
+
+static struct {
+    uint64_t times, context; /* set and not given back; the one that all its threads share */
+} devices[1024];
+
+void capture_set_device(uint64_t device, uint64_t context)
+{
+    if (device < sizeof devices / sizeof devices[0]) {
+        devices[device].times++;
+        devices[device].context = context;
+    }
+}
+
+void capture_reset_device(uint64_t device, bool force)
+{
+    if (device >= sizeof devices / sizeof devices[0] || devices[device].times == 0) {
+        return;
+    }
+    devices[device].times = force ? 0 : devices[device].times - 1;
+    if (devices[device].times == 0) {
+        end_context(devices[device].context);
+    }
+}
+
+void capture_reset_all(void)
+{
+    memset(devices, 0, sizeof devices);
+    end_context(0);
 }
 
 void capture_put_living(void (*put)(uint32_t number, const uint8_t *data, size_t length))

@@ -19,6 +19,7 @@ struct capture_object {
     struct capture_object **needs;         /* what is written before it, and lives as long */
     struct capture_operands *operands;     /* its tensors, or NULL */
     uint64_t key;                          /* the handle that finds it, or 0 */
+    uint64_t context;                      /* of CANN, that it ends with, or 0 */
     size_t references, count;
     bool lasts; /* beyond a use */
     bool later; /* changes an executor that needs it */
@@ -27,7 +28,8 @@ struct capture_object {
     uint8_t record[];
 };
 
-/* Make an object, with one reference, of a call, or of NULL. */
+/* Make an object, with one reference, of a call, or of NULL. NULL: there is no memory, and the
+ * recording ends; the other functions do nothing with it. */
 struct capture_object *capture_make(const struct capture_call *call, struct capture_object *place);
 void capture_release(struct capture_object *object);
 void capture_need(struct capture_object *object, struct capture_object *needed);
@@ -36,7 +38,14 @@ struct capture_object *capture_find(uint64_t handle);
 void capture_name(struct capture_object *object, uint64_t handle);
 /* Let an executor need, and own, the last call that changed something in it. */
 void capture_change(struct capture_object *executor, struct capture_object *by, uint64_t what);
-/* A handle has ended; its object lives on in what needs it. */
-void capture_forget(uint64_t handle);
+/* An object has ended, if its handle still finds it: another thread may have been given that. It
+ * lives on in what needs it. */
+void capture_forget(struct capture_object *object);
+/* The calls of a thread are on a device from now on, whose context this is. */
+void capture_set_device(uint64_t device, uint64_t context);
+/* A device is given back: of several times that it was set, the last ends all that is on it. */
+void capture_reset_device(uint64_t device, bool force);
+/* CANN has ended, and with it all that is on any device. */
+void capture_reset_all(void);
 /* Write the calls that made what lives, in their order. */
 void capture_put_living(void (*put)(uint32_t number, const uint8_t *data, size_t length));

@@ -6,16 +6,7 @@
 #include <string.h>
 
 #include "bytes.h"
-#include "locks.h"
 #include "objects.h"
-
-struct capture_operands *capture_operands_of(uint64_t handle)
-{
-    pthread_mutex_lock(&capture_locks[CAPTURE_OBJECTS]);
-    const struct capture_object *found = capture_find(handle);
-    pthread_mutex_unlock(&capture_locks[CAPTURE_OBJECTS]);
-    return found == NULL ? NULL : found->operands;
-}
 
 const uint8_t *capture_begin_of(const struct capture_tensor *tensor)
 {
@@ -39,7 +30,8 @@ void capture_add_operand(struct capture_operands **to, const struct capture_oper
     const uint32_t count = *to == NULL ? 0 : (*to)->count;
     if ((count & (count - 1)) == 0) { /* full: a power of two, or none */
         const size_t capacity = count == 0 ? 1 : 2 * (size_t)count;
-        struct capture_operands *larger = realloc(*to, sizeof **to + capacity * sizeof *operand);
+        struct capture_operands *larger =
+            capture_memory(*to, sizeof **to + capacity * sizeof *operand);
         if (larger == NULL) {
             return;
         }
@@ -101,7 +93,7 @@ struct capture_operands *capture_list(const uint64_t *elements, uint64_t count)
 struct capture_operands *capture_given(const struct capture_function *function,
                                        const union mock_word *words)
 {
-    struct capture_operands *made = calloc(1, sizeof *made);
+    struct capture_operands *made = NULL;
     for (uint32_t i = 0; i + 2 < function->count; i++) {
         const struct capture_parameter *parameter = &function->parameters[i];
         struct capture_operand as = {.function = function, .parameter = i, .place = i};

@@ -29,8 +29,6 @@ struct capture_operands {
     } list[];
 };
 
-/* Those of a tensor, a list, an executor or a graph, or NULL. */
-struct capture_operands *capture_operands_of(uint64_t handle);
 /* Make them, from the arguments of the call that makes their object; the lock of the objects is held. */
 struct capture_operands *capture_tensor(const union mock_word *words, uint64_t handle);
 struct capture_operands *capture_list(const uint64_t *elements, uint64_t count);

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bytes.h"
+
 struct capture_settings capture_settings;
 
 static uint64_t option(const char *options, const char *name, uint64_t otherwise)
@@ -33,7 +35,8 @@ void capture_set(const char *options)
 
 bool capture_keeping(void)
 {
-    return capture_settings.by_program || capture_settings.first != 0 || capture_settings.limit != 0;
+    return (capture_settings.by_program || capture_settings.first != 0 || capture_settings.limit != 0) &&
+           !capture_is_out_of_memory();
 }
 
 bool capture_is_copied(void)

@@ -51,7 +51,11 @@ _DRAWS: Final = (
     "queued",
 )
 _MARKS: Final = {
-    **{"creates": "+", "finds": "+?", "destroys": "-", "places": "@", "forces": "!"},
+    "creates": "+",
+    "finds": "+?",
+    "destroys": "-",
+    "places": "@",
+    "forces": "!",
     **dict.fromkeys(_DRAWS, "&"),
 }
 """Marks of the calls that a part of a trace begins with: those that made what is alive, and chose

@@ -21,6 +21,8 @@ from .captured import pyaclnn
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    Run = Callable[..., subprocess.CompletedProcess[str]]
+
 SOURCE = Path(__file__).parent / "c" / "watched.c"
 
 
@@ -34,15 +36,12 @@ def watched(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def run(watched: Path, tmp_path: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
+def run(watched: Path, tmp_path: Path) -> Run:
     def captured(*words: object, options: tuple[str, ...] = ()) -> subprocess.CompletedProcess[str]:
         command = ("--", watched, *map(str, words))
         return pyaclnn("capture", "-o", tmp_path / "run.trace", *options, *command)
 
     return captured
-
-
-Run = "Callable[..., subprocess.CompletedProcess[str]]"
 
 
 def calls(trace: Path) -> list[Call]:

@@ -3,15 +3,11 @@
 
 from __future__ import annotations
 
-import atexit
-import compileall
 import functools
 import gc
 import importlib
 import os
-import shutil
 import sys
-import tempfile
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -24,6 +20,7 @@ from hypothesis import settings
 
 import pyaclnn.bindgen
 
+from .byte_code import compile_the_package, keep_byte_code, rewrite_the_tests
 from .editable import use_light_loader
 from .holdings import holdings, mappings_of_devices, no_leaks, what_is_left
 from .kept import keeper
@@ -96,6 +93,8 @@ def pytest_configure(config: pytest.Config) -> None:
     if hasattr(config, "workerinput"):
         return
     compile_the_package()
+    if config.getoption("numprocesses", None):
+        rewrite_the_tests(config)
     if config.getoption("--backend") != "cann":
         return
     from pyaclnn.base.errors import BackendNotFoundError  # noqa: PLC0415
@@ -105,31 +104,6 @@ def pytest_configure(config: pytest.Config) -> None:
         select_backend("cann")
     except BackendNotFoundError as error:
         raise pytest.UsageError(f"--backend cann: {error}") from None
-
-
-def keep_byte_code(folder: Path) -> None:
-    """Let this process, workers and children keep byte code, though not beside the sources.
-
-    Hundreds of processes start here. Compiling the package takes each as long as all else it does.
-
-    Args:
-        folder: Where to; what is compiled of temporary files is removed at the end of the run.
-    """
-    sys.dont_write_bytecode, sys.pycache_prefix = False, str(folder)
-    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
-    os.environ["PYTHONPYCACHEPREFIX"] = str(folder)
-    temporary = folder / Path(tempfile.gettempdir()).relative_to("/")
-    atexit.register(shutil.rmtree, temporary, ignore_errors=True)
-
-
-def compile_the_package() -> None:
-    """Write the byte code of the package that is tested, as far as it is not there.
-
-    The loader of an editable install reads byte code and never writes it. Without this, each of the
-    processes that start here would compile every module that it loads.
-    """
-    if not sys.dont_write_bytecode:
-        compileall.compile_dir(Path(pyaclnn.__file__).parent, quiet=2)
 
 
 @pytest.hookimpl(wrapper=True)

@@ -10,10 +10,12 @@ from __future__ import annotations
 import marshal
 import sys
 from importlib.machinery import ExtensionFileLoader, ModuleSpec, SourceFileLoader
-from typing import TYPE_CHECKING, Any
+
+TYPE_CHECKING = False  # type checkers know the name; importing it takes longer than all the rest
 
 if TYPE_CHECKING:
     from pathlib import Path
+    from typing import Any
 
 __all__ = ["FILES", "init"]
 

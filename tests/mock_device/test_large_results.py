@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -100,3 +102,31 @@ def test_results_of_one_size_do_not_take_each_others_place(bench: Bench) -> None
         known.run()
         for place, result in zip(outputs, expected, strict=True):
             np.testing.assert_array_equal(bench.array(place), result)
+
+
+_FAULTS = """
+import resource
+import numpy as np
+from pyaclnn.mock.device import process
+
+def faults():
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+    for _ in range(100):
+        results = [np.zeros(1 << 17, np.uint8) + 1 for _ in range(4)]
+        del results
+    return resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before
+
+print(faults())
+process._keep_freed_memory()
+faults()
+print(faults())
+"""
+
+
+def test_results_of_some_hundred_kib_fault_in_no_pages_again() -> None:
+    done = subprocess.run([sys.executable, "-c", _FAULTS], capture_output=True, check=True)
+
+    usual, kept = map(int, done.stdout.split())
+
+    assert usual > 1000
+    assert kept < 100

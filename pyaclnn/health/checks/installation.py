@@ -28,13 +28,59 @@ if TYPE_CHECKING:
     from pyaclnn.cann.discovery import LibrarySet
     from pyaclnn.health.checks.machine import Machine
 
-__all__ = ["KERNELS", "Installation", "Trace", "find_installations", "find_traces", "order_of"]
+__all__ = [
+    "KERNELS",
+    "Installation",
+    "Trace",
+    "find_installations",
+    "find_traces",
+    "gap_in_kernels",
+    "operator_root",
+    "order_of",
+]
 
 KERNELS: Final = "built-in/op_impl/ai_core/tbe/kernel"
 """The folder of an operator package's kernels, with a folder for each kind of chip."""
 
 _BRACKETED: Final = re.compile(r"\[(?:([^:\]]*):)?([^\]]*)\]")
 _RUNNING: Final = "_running_version"
+
+
+def operator_root(root: Path, named: str | None) -> Path:
+    """Return the folder of the operator packages, chosen as CANN does.
+
+    Source: CANN: opbase, package lookup: ``opp_latest`` below the root, ASCEND_OPP_PATH.
+
+    Args:
+        root: The root of the installation.
+        named: The value of ASCEND_OPP_PATH.
+    """
+    latest = root / "opp_latest"
+    if latest.exists():
+        return latest
+    return ExaminedPath(named) if named else root / "opp"
+
+
+def gap_in_kernels(operators: Path) -> str:
+    """Return the first folder of the kernels that is absent, unreadable, empty or misplaced.
+
+    Args:
+        operators: The folder of the operator packages.
+
+    Returns:
+        The folder and its fault; empty if there is none.
+    """
+    base = operators / KERNELS
+    above = [folder for folder in reversed(base.parents) if folder.is_relative_to(operators)]
+    chips = sorted([*base.glob("ascend*"), *base.glob("config/ascend*")])
+    for folder in (*above, base, base / "config", *chips):
+        try:
+            names = [path.name for path in folder.iterdir()]
+        except OSError as error:
+            return f"{folder}: {error.strerror}"
+        if names == [folder.name] or (not names and folder not in above):
+            return f"{folder} {'has only another folder of its name' if names else 'is empty'}"
+    return "" if chips else f"{base} has no folder of a chip"
 
 
 @dataclass(frozen=True)
@@ -109,15 +155,8 @@ class Installation:
 
     @property
     def operator_root(self) -> Path:
-        """The folder of the operator packages, chosen as CANN does.
-
-        Source: CANN: opbase, package lookup: ``opp_latest`` below the root, ASCEND_OPP_PATH.
-        """
-        latest = self.root / "opp_latest"
-        if latest.exists():
-            return latest
-        named = self.machine.environment.get("ASCEND_OPP_PATH")
-        return ExaminedPath(named) if named else self.root / "opp"
+        """The folder of the operator packages, chosen as CANN does."""
+        return operator_root(self.root, self.machine.environment.get("ASCEND_OPP_PATH"))
 
     @property
     def chip_folder(self) -> Path:

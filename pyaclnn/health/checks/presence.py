@@ -101,8 +101,9 @@ def _readable(context: CheckContext) -> Finding:
     chosen, machine = context.installation, context.machine
     libraries = (*chosen.libraries.runtime, chosen.libraries.base, *chosen.libraries.operators)
     kernels = chosen.operator_root / KERNELS / "config"
-    folders = [path for path in reversed(kernels.parents) if chosen.operator_root in path.parents]
-    wanted = [(path, "r") for path in libraries] + [(path, "rx") for path in (*folders, kernels)]
+    above = [path for path in reversed(kernels.parents) if chosen.operator_root in path.parents]
+    folders = (*above, kernels, *sorted(kernels.parent.glob("*/ascend*")), chosen.chip_folder)
+    wanted = [(path, "r") for path in libraries] + [(path, "rx") for path in folders]
     refused = [path for path, how in wanted if path.exists() and not machine.may(path, how)]
     if not refused:
         return ok("this user may read all of it")

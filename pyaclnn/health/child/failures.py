@@ -14,9 +14,11 @@ from typing import TYPE_CHECKING, Final
 from msgspec.structs import replace as replace_fields
 
 from pyaclnn.base.errors import AclError, BackendNotFoundError, KernelError, MissingSymbolError
+from pyaclnn.base.paths import ExaminedPath
 from pyaclnn.cann.signatures import signatures
 from pyaclnn.cann.status import explanation, meaning
 from pyaclnn.health.checks.finding import Finding, found, ok, value
+from pyaclnn.health.checks.installation import gap_in_kernels, operator_root
 from pyaclnn.health.child.isolation import MOST_OUTPUT
 from pyaclnn.health.child.processes import signal_name
 from pyaclnn.health.child.traces import error_lines, tail
@@ -50,7 +52,19 @@ def advice_for(code: int) -> tuple[tuple[str, ...], str]:
         return failed.causes, failed.next_step or ""
     # The doctor cannot send people to the doctor.
     step = "npu-smi info" if "pyaclnn doctor" in known.next_step else known.next_step
-    return known.causes or (known.meaning,), step
+    gap = _gap() if any(part in meaning(code).name for part in _OF_KERNELS) else ""
+    return ((gap,) if gap else ()) + (known.causes or (known.meaning,)), step
+
+
+_OF_KERNELS: Final = ("_OPP_", "_FIND_KERNEL_")
+"""Parts of the names of codes that report missing files of the operator packages."""
+
+
+def _gap() -> str:
+    """Return the first folder of the kernels that is not as it must be; empty if all are."""
+    root = os.environ.get("ASCEND_HOME_PATH")
+    named = os.environ.get("ASCEND_OPP_PATH")
+    return gap_in_kernels(operator_root(ExaminedPath(root), named)) if root else ""
 
 
 _DENIALS: Final = {

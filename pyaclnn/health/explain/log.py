@@ -12,6 +12,7 @@ from pyaclnn.facts.explanations import LINES, WORDINGS
 from pyaclnn.health.explain.codes import CODE, about, about_function
 from pyaclnn.health.explain.entry import GENERAL, SPECIFIC, TEXT, Entry, order_of
 from pyaclnn.health.explain.numbers import code_of_text, with_words
+from pyaclnn.health.explain.variables import about_variables
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -27,7 +28,7 @@ _NUMBERED: Final = (
         10,
     ),
     (
-        re.compile(r"\bHccl[A-Z]\w*.{0,40}?\b(?:ret|err|code|result)\w*\W{1,4}(\d{1,4})\b"),
+        re.compile(r"\b[Hh]ccl[A-Z]\w*.{0,40}?\b(?:ret|err|code|result)\w*\W{1,4}(\d{1,4})\b"),
         "HCCL",
         10,
     ),
@@ -63,6 +64,11 @@ _FAILURE: Final = re.compile(
     r"(?i)err|fail|\bret|code|result|abort|status|exception|warn|fatal|critical"
 )
 """Words of a line of a log whose numbers may be codes, and not steps, sizes or processes."""
+_REFUSAL: Final = re.compile(
+    r"(?i)(?<!if )\b(?:invalid|illegal|wrong|out of range|exceeds|not (?:valid|in (?:the )?range)"
+    r"|(?:should|must) be|(?:set|pars)\w* \S+(?: \S+)? fail\w*)"
+)
+"""Words for a value that is not accepted."""
 _ENDLESS: Final = re.compile(r"(\S{200})\S+")
 """Text without a blank, as of a binary file, on which patterns would take long."""
 _GENERAL_KIND: Final = "general"
@@ -151,6 +157,8 @@ class Log:
             entry = about(f"{component} {int(match[1], base)}") if match else None
             if entry is not None:
                 self._found.setdefault(entry.heading, entry)
+        for entry in about_variables(line) if _REFUSAL.search(line) else ():
+            self._found.setdefault(entry.heading, _with_words(entry, line))
         self._read_codes(line)
 
     def _read_codes(self, line: str) -> None:

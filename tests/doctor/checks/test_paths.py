@@ -9,6 +9,7 @@ import pytest
 
 from pyaclnn.base.paths import ExaminedPath
 from pyaclnn.health.checks.dependencies import search_path
+from pyaclnn.health.checks.installation import KERNELS, gap_in_kernels
 from pyaclnn.health.checks.machine import Machine
 
 
@@ -63,3 +64,29 @@ def test_the_folder_of_temporary_files_is_absolute(
     environment = {} if named is None else {"TMPDIR": named}
     expected = None if temporary is None else str(Path.cwd() / temporary)
     assert Machine(environment=environment).temporary == expected
+
+
+@pytest.mark.parametrize(
+    ("files", "gap"),
+    [
+        (("{k}/ascend910b/rms/k.o", "{k}/config/ascend910b/binary_info_config.json"), ""),
+        (("{k}/config/ascend910b/a.json", "{k}/ascend910b/"), "kernel/ascend910b is empty"),
+        (("{k}/ascend910b/rms/k.o",), "kernel/config: No such file or directory"),
+        (("{k}/ascend910b/k.o", "{k}/config/x"), ""),
+        (("built-in/op_impl/vector_core/x",), "op_impl/ai_core: No such file or directory"),
+        (("{k}/kernel/config/x",), "kernel has only another folder of its name"),
+        (("{k}/x", "{k}/config/x"), "tbe/kernel has no folder of a chip"),
+        ((), "opp/built-in: No such file or directory"),
+    ],
+)
+def test_the_first_gap_in_the_folders_of_kernels_is_named(
+    tmp_path: Path, files: tuple[str, ...], gap: str
+) -> None:
+    (tmp_path / "opp").mkdir()
+    for name in files:
+        path = tmp_path / "opp" / name.format(k=KERNELS)
+        (path if name.endswith("/") else path.parent).mkdir(parents=True, exist_ok=True)
+        if not name.endswith("/"):
+            path.touch()
+    found = gap_in_kernels(tmp_path / "opp")
+    assert found.endswith(gap) if gap else not found

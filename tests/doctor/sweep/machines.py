@@ -151,9 +151,8 @@ def examine(faults: Sequence[Fault], root: Path, parts: Parts, program: Path) ->
         with contextlib.suppress(*gone):
             _break(made, fault)
     report = _doctor(made, quick=True)
-    quiet = report.exit_status == 0 and not (len(faults) == 1 and _problems(report))
     of_files = all(fault.kind in _TABLES for fault in faults)
-    if quiet and not (of_files and _inert(made, program)):
+    if report.exit_status == 0 and not (of_files and _inert(made, program)):
         report = _doctor(made, quick=False)
     for fault in faults:
         if fault.way == ways.UNREADABLE and os.getuid() == 0 and (root / fault.target).exists():

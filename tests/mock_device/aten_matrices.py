@@ -27,6 +27,18 @@ UPPER = np.triu(A)
 ORDER = np.array([[3.0, -1.0, 2.5, 0.5, -2.0], [0.25, 4.0, -3.0, 1.0, 7.0]], np.float32)
 HOLES = np.array([[3.0, np.nan, 2.5], [np.nan, 4.0, -3.0]], np.float32)
 _BETWEEN = np.array([A[0] - A[1], A[0] - A[2], A[1] - A[2]])
+# Its solution grows with each row: an exchange of two rows loses it.
+LOWER = np.tril(np.random.default_rng(3).uniform(0.1, 1, (128, 128))).astype("f4")
+ONES = np.ones((128, 1), np.float32)
+
+
+def _eliminated() -> Any:
+    x = ONES[:, 0].astype(np.longdouble)
+    for i, column in enumerate(LOWER.T):
+        x[i] /= column[i]
+        x[i + 1 :] -= column[i + 1 :] * x[i]
+    return x[:, None].astype("f8")
+
 
 MATRICES = [
     vector(
@@ -56,6 +68,10 @@ MATRICES = [
     vector(
         "aclnnTriangularSolve", (np.linalg.solve(UPPER, B), UPPER), B, UPPER, True, False, False
     ),
+    vector(
+        "aclnnTriangularSolve", (np.linalg.solve(UPPER.T, B), UPPER), B, UPPER, True, True, False
+    ),
+    vector("aclnnTriangularSolve", (_eliminated(), LOWER), ONES, LOWER, False, False, False),
     *(
         vector(f"aclnn{prefix}{name}", function(A, place), A, place)
         for prefix in ("", "Inplace")

@@ -266,15 +266,21 @@ def rounded_off(x: Array, mode: int) -> Array:
     return {1: np.rint, 2: np.floor, 3: np.ceil, 5: np.trunc}[int(mode)](x)
 
 
-def solved(a: Array, b: Array) -> Array:
-    """The solution of ``a @ x = b``; NaN of a singular matrix.
+def substituted(a: Array, b: Array, from_below: bool) -> Array:
+    """The solution of ``a @ x = b``, row by row: elimination that exchanges rows loses it.
 
-    In float64: elimination with exchanged rows loses what substitution in float32 would keep.
+    Args:
+        a: Triangular matrices.
+        b: The right sides.
+        from_below: Whether the last row is first, as `a` has its upper triangle.
     """
-    try:
-        return np.linalg.solve(a.astype(np.result_type(a, np.float64)), b)
-    except np.linalg.LinAlgError:
-        return np.full(np.broadcast_shapes(a.shape[:-2], b.shape[:-2]) + b.shape[-2:], np.nan)
+    wide, length = np.result_type(a, np.float64), a.shape[-1]
+    x = np.zeros((*np.broadcast_shapes(a.shape[:-2], b.shape[:-2]), *b.shape[-2:]), wide)
+    for i in range(length)[:: -1 if from_below else 1]:
+        known = slice(i + 1, None) if from_below else slice(i)
+        others = a[..., i : i + 1, known].astype(wide) @ x[..., known, :]
+        x[..., i, :] = (b[..., i, :] - others[..., 0, :]) / a[..., i, i, None]
+    return x
 
 
 def inverse(a: Array) -> Array:

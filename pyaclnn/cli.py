@@ -168,7 +168,6 @@ def _table() -> CommandTable:
         {
             "absent": functions.ABSENT,
             "implemented": functions.IMPLEMENTED,
-            "not_simulated": functions.NOT_SIMULATED,
             "refuses": functions.REFUSES,
             "release": DEFAULT,
             "releases": " or ".join(RELEASES),

@@ -17,14 +17,13 @@ from pyaclnn.mock.control.tools import lines_of
 if TYPE_CHECKING:
     import argparse
 
-__all__ = ["ABSENT", "IMPLEMENTED", "NOT_SIMULATED", "REFUSES", "Exported", "functions", "run"]
+__all__ = ["ABSENT", "IMPLEMENTED", "REFUSES", "Exported", "functions", "run"]
 
 IMPLEMENTED: Final = "implemented"
 """The state of what does what CANN does."""
 REFUSES: Final = "refuses"
-"""The state of what is there to be linked: it answers 999001 and says so."""
-NOT_SIMULATED: Final = "not simulated"
-"""The state of an operator without a kernel: its arguments are checked, then it answers 999001."""
+"""The state of what is there to be linked: it answers 999001 and says so, an operator without a
+kernel after its arguments are checked."""
 ABSENT: Final = "absent"
 """The state of what a header of the release declares and no library has."""
 
@@ -40,7 +39,7 @@ class Exported(NamedTuple):
     library: str
     """The library that has it, e.g. ``libascendcl.so``; of one that is absent, its header."""
     state: str
-    """`IMPLEMENTED`, `REFUSES`, `NOT_SIMULATED` or `ABSENT`."""
+    """`IMPLEMENTED`, `REFUSES` or `ABSENT`."""
 
 
 def functions() -> list[Exported]:
@@ -58,10 +57,9 @@ def functions() -> list[Exported]:
     del kept  # the process has them all the same
 
     def state(name: str) -> str:
-        if states.get(name) != "operator":
-            return REFUSES if states.get(name) == "refuses" else IMPLEMENTED
-        has = computes(name.removesuffix(_PHASE_1), release)
-        return IMPLEMENTED if has else NOT_SIMULATED
+        kind = states.get(name)
+        without_kernel = kind == "operator" and not computes(name.removesuffix(_PHASE_1), release)
+        return REFUSES if kind == "refuses" or without_kernel else IMPLEMENTED
 
     found = [
         Exported(name, path.name, state(name))
@@ -83,7 +81,7 @@ def run(options: argparse.Namespace) -> int:
     """Print the functions, or those of one state; the exit status."""
     found = [f for f in functions() if options.state in {None, f.state}]
     if options.json:
-        counts = dict.fromkeys((IMPLEMENTED, REFUSES, NOT_SIMULATED, ABSENT), 0)
+        counts = dict.fromkeys((IMPLEMENTED, REFUSES, ABSENT), 0)
         counts |= Counter(function.state for function in found)
         rows = [function._asdict() for function in found]
         print(json.dumps({"counts": counts, "functions": rows}, indent=1))  # noqa: T201

@@ -104,10 +104,13 @@ def call(
         AclError: The status is another; of the sub-class that fits the code.
         ContextError: This process was forked from one that had initialised CANN.
     """
-    refuse_if_forked(name)
+    if silence.forked:
+        refuse_if_forked(name)
     status = _resolve(name)(*arguments)
+    if not status:
+        return True
     # An error would read the explanations of all codes, which costs 20 ms.
-    if status and accepted and status == code_named(accepted):
+    if accepted and status == code_named(accepted):
         _recent_text()  # which would be taken for that of the next failure
         return False
     _judge(name, status, arguments, describe)

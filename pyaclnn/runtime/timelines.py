@@ -62,11 +62,13 @@ def borrowed_timeline(context: Pointer, stream: Pointer) -> Timeline:
         Its timeline, which outlives the borrowers: only the stream's owner knows when it ends.
     """
     key = (raw.address_of(context), raw.address_of(stream))
-    with FINALIZER_QUEUE.lock:
-        timeline = _borrowed.get(key)
-        if timeline is None:
-            timeline = _borrowed[key] = Timeline(context, stream)
-        return timeline
+    timeline = _borrowed.get(key)
+    if timeline is None:
+        with FINALIZER_QUEUE.lock:  # of two threads that make it, one does
+            timeline = _borrowed.get(key)
+            if timeline is None:
+                timeline = _borrowed[key] = Timeline(context, stream)
+    return timeline
 
 
 def borrowed_timelines(context: int) -> list[Timeline]:

@@ -37,7 +37,7 @@ def watched(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def run(watched: Path, tmp_path: Path) -> Run:
-    def captured(*words: object, options: tuple[str, ...] = ()) -> subprocess.CompletedProcess[str]:
+    def captured(*words: str | int, options: tuple[str, ...] = ()) -> subprocess.CompletedProcess[str]:
         command = ("--", watched, *map(str, words))
         return pyaclnn("capture", "-o", tmp_path / "run.trace", *options, *command)
 

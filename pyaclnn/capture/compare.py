@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import itertools
+from collections import defaultdict, deque
 from typing import TYPE_CHECKING
 
 from pyaclnn.capture.contents import AFTER, ContentsOf
@@ -30,32 +31,52 @@ def compare(one: Path, other: Path, *, exact: bool = False) -> Outcome:
     """
     outcome = Outcome(one.name, other.name, "compared")
     with ContentsOf(one) as first, ContentsOf(other) as second:
-        threads = sorted({call.thread for path in (one, other) for call in _calls(path)})
-        for thread in threads:
-            pairs = itertools.zip_longest(_calls(one, thread), _calls(other, thread))
-            for call, twin in pairs:
-                if call is None or twin is None or call.name != twin.name:
-                    names = [each.name if each else "no more calls" for each in (call, twin)]
-                    present = call or twin
-                    if present is not None:
-                        outcome.note(present, "calls", names[0], names[1])
-                    break
-                outcome.calls += 1
-                _compare_answers(outcome, call, twin)
-                answers = {(c.place, c.element): c for c in second.take(twin.number, AFTER)}
-                for contents in first.take(call.number, AFTER):
-                    answer = answers.get((contents.place, contents.element))
-                    if answer is None:
-                        outcome.unjudged[call.name] += 1
-                    else:
-                        outcome.compare_contents(call, contents, answer.hash, answer.data,
-                                                 exact=exact)  # fmt: skip
+        for call, twin in _pairs(_calls(one), _calls(other)):
+            if call is None or twin is None or call.name != twin.name:
+                names = [each.name if each else "no more calls" for each in (call, twin)]
+                present = call or twin
+                if present is not None:
+                    outcome.note(present, "calls", names[0], names[1])
+                continue
+            outcome.calls += 1
+            _compare_answers(outcome, call, twin)
+            answers = {(c.place, c.element): c for c in second.take(twin.number, AFTER)}
+            for contents in first.take(call.number, AFTER):
+                answer = answers.get((contents.place, contents.element))
+                if answer is None:
+                    outcome.unjudged[call.name] += 1
+                else:
+                    outcome.compare_contents(call, contents, answer.hash, answer.data, exact=exact)
     return outcome
 
 
-def _calls(path: Path, thread: int | None = None) -> Iterator[Call]:
+def _pairs(
+    ones: Iterator[Call], others: Iterator[Call]
+) -> Iterator[tuple[Call | None, Call | None]]:
+    """Yield the calls of each thread in both, and of each the first that has no equal."""
+    waiting: tuple[dict[int, deque[Call]], ...] = (defaultdict(deque), defaultdict(deque))
+    parted: set[int] = set()
+    for pair in itertools.zip_longest(ones, others):
+        for side, call in enumerate(pair):
+            if call is None or call.thread in parted:
+                continue
+            twins = waiting[1 - side][call.thread]
+            if not twins:
+                waiting[side][call.thread].append(call)
+                continue
+            found = (call, twins.popleft())
+            if found[0].name != found[1].name:
+                parted.add(call.thread)
+            yield found[side], found[1 - side]
+    for side, rest in enumerate(waiting):
+        for thread, calls in sorted(rest.items()):
+            if calls and thread not in parted:
+                yield (calls[0], None) if side == 0 else (None, calls[0])
+
+
+def _calls(path: Path) -> Iterator[Call]:
     for record in read_trace(path):
-        if isinstance(record, Call) and thread in {None, record.thread}:
+        if isinstance(record, Call):
             known = recorded(record.name)
             if known is not None and "run" in known.role and "loose" not in known.role:
                 yield record

@@ -41,23 +41,14 @@ _HOOKS: Final = (
     *("message", "graph-run", "copy-2d"),
 )
 """The hooks of the recorder, in the order of ``enum capture_hook``."""
-_DRAWS: Final = (
-    "phase-1",
-    "phase-2",
-    "repeatable",
-    "address",
-    "graph-begin",
-    "graph-end",
-    "queued",
-)
 _MARKS: Final = {
-    "creates": "+",
-    "finds": "+?",
-    "destroys": "-",
-    "places": "@",
-    "forces": "!",
-    **dict.fromkeys(_DRAWS, "&"),
-}
+    word: mark
+    for mark, words in {
+        "+": "creates", "+?": "finds", "-": "destroys", "@": "places", "!": "forces", "/": "maps",
+        "&": "phase-1 phase-2 repeatable address graph-begin graph-end queued",
+    }.items()
+    for word in words.split()
+}  # fmt: skip
 """Marks of the calls that a part of a trace begins with: those that made what is alive, and chose
 where it is."""
 _NUMBERS: Final = "int8_t:c uint8_t:c char:c bool:b uint16_t:k int16_t:k int32_t:i int:i uint32_t:u"
@@ -89,6 +80,12 @@ class Recorded(NamedTuple):
     parameters: tuple[tuple[str, str], ...]
     result: str = "i"
     role: frozenset[str] = frozenset()
+
+    def word(self, name: str) -> str:
+        """Return the value of a word NAME=VALUE of its role, or an empty text."""
+        return next(
+            (word[len(name) + 1 :] for word in self.role if word.startswith(f"{name}=")), ""
+        )
 
     @property
     def line(self) -> str:

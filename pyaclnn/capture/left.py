@@ -3,8 +3,8 @@
 
 from __future__ import annotations
 
-import re
-from typing import TYPE_CHECKING, Any, Final
+from collections import Counter
+from typing import TYPE_CHECKING, Any
 
 from pyaclnn.cann import raw
 from pyaclnn.cann.library import function
@@ -12,22 +12,10 @@ from pyaclnn.cann.library import function
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from pyaclnn.capture.functions import Recorded
     from pyaclnn.capture.trace import Call
 
 __all__ = ["Left"]
-
-_ENDS: Final = {
-    r"(acl|aclrt)Create(.+?)(Ex)?(With.*)?": r"\1Destroy\2",
-    r"aclrtMalloc(?!Host|Physical).*": "aclrtFree",
-    r"aclrtMalloc(Host|Physical)": r"aclrtFree\1",
-    "aclrtReserveMemAddress": "aclrtReleaseMemAddress",
-    "aclSetAclOpExecutorRepeatable": "aclDestroyAclOpExecutor",
-    "aclmdlRICaptureEnd": "aclmdlRIDestroy",
-    "aclrtSetDevice": "aclrtResetDevice",
-}
-"""Function that makes something -> the function that ends it."""
-_OF_DEVICE: Final = "aclrt(SetDevice|Malloc|CreateStream)"
-"""Functions that make what ends when a device is reset."""
 
 
 class Left:
@@ -40,43 +28,46 @@ class Left:
             in_thread: Calls a function in the thread for the calls of a recorded one.
         """
         self._in_thread = in_thread
-        self._made: dict[int, tuple[Call, Any, int]] = {}
+        self._devices: Counter[int] = Counter()
+        """How often each device was set and not reset."""
+        self._made: dict[tuple[int, bool], tuple[str, int, Any, int]] = {}
+        """Its handle, and whether it is a mapping -> the function that ends it, the thread, and,
+        unless it is a descriptor, the context and device that it is in."""
 
-    def add(self, call: Call, handle: int) -> None:
-        """Note what a call has made; a stream is to be destroyed in its context."""
+    def add(self, call: Call, known: Recorded, handle: int) -> None:
+        """Note what a call has made."""
         context, device = raw.ffi.new("void **"), raw.ffi.new("int32_t *", -1)
-        if call.name.startswith("aclrtCreateStream"):
-            function("aclrtGetCurrentContext")(context)
-        if call.name == "aclrtSetDevice":
-            device[0] = handle
-        elif re.match(_OF_DEVICE, call.name):
-            function("aclrtGetDevice")(device)
-        self._made[handle] = (call, context[0], device[0])
+        if known.word("end") == "aclrtResetDevice":
+            self._devices[handle] += 1
+        elif known.word("end"):
+            if "p" not in known.role:
+                function("aclrtGetCurrentContext")(context)
+                function("aclrtGetDevice")(device)
+            made = (known.word("end"), call.thread, context[0], device[0])
+            self._made[handle, "maps" in known.role] = made
 
-    def note(self, call: Call, first: int) -> None:
-        """Note a call that answers with no handle; ``first`` is its first argument in this run."""
-        if call.name in {"aclrtSetDevice", "aclSetAclOpExecutorRepeatable"}:
-            self.add(call, first)
-        elif call.name.startswith("aclrtResetDevice"):
-            ended = {
-                handle
-                for handle, (made, _, device) in self._made.items()
-                if device in {first, -1} and re.match(_OF_DEVICE, made.name)
-            }
-            self._made = {h: made for h, made in self._made.items() if h not in ended}
+    def reset(self, device: int, *, force: bool) -> None:
+        """Note that a device is about to be reset; before the last time all on it is ended."""
+        self._devices[device] -= self._devices[device] if force else 1
+        if self._devices[device] <= 0:
+            self._end([key for key, made in self._made.items() if made[-1] == device])
 
-    def remove(self, handle: int) -> None:
-        """Note that something has ended; 0, an absent object, is not device 0."""
-        if handle:
-            self._made.pop(handle, None)
+    def remove(self, handle: int, *, mapping: bool = False) -> None:
+        """Note that something has ended."""
+        self._made.pop((handle, mapping), None)
 
     def end(self) -> None:
-        """End all, the newest first, each in the thread that made it."""
-        for handle, (call, context, _) in reversed(self._made.items()):
-            found = ((re.fullmatch(made, call.name), name) for made, name in _ENDS.items())
-            for end in (match.expand(name) for match, name in found if match):
-                if context:
-                    self._in_thread(call.thread, function("aclrtSetCurrentContext"), context)
-                argument = raw.ffi.cast(raw.ffi.typeof(function(end)).args[0], handle)
-                self._in_thread(call.thread, function(end), argument)
-        self._made.clear()
+        """End all, and reset the devices."""
+        self._end([*self._made])
+        for device in self._devices.elements():
+            function("aclrtResetDevice")(device)
+        self._devices.clear()
+
+    def _end(self, keys: list[tuple[int, bool]]) -> None:
+        """End objects, the newest first, each in the thread that made it."""
+        for key in reversed(keys):
+            name, thread, context, _ = self._made.pop(key)
+            if context:
+                self._in_thread(thread, function("aclrtSetCurrentContext"), context)
+            argument = raw.ffi.cast(raw.ffi.typeof(function(name)).args[0], key[0])
+            self._in_thread(thread, function(name), argument)

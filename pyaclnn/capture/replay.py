@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from pyaclnn.capture.functions import Recorded
     from pyaclnn.capture.tensor import Tensor
 
 __all__ = ["replay"]
@@ -96,8 +97,13 @@ class _Replay:
         """Make a call again, in the thread for those of its thread."""
         if call.number and not self._threads:  # a part of a trace does not begin with it
             function("aclInit")(raw.NULL)
-        if call.name == "aclFinalize":
-            self._left.end()
+        known = recorded(call.name)
+        if known is not None and "reset" in known.role and not call.failed:
+            if call.arguments:
+                device = call.handle(next(iter(call.arguments)))
+                self._left.reset(device, force="forces" in known.role)
+            else:
+                self._left.end()
         self._in_thread(call.thread, self._make, call)
 
     def _in_thread(self, thread: int, work: Callable[..., None], *arguments: Any) -> None:
@@ -116,7 +122,7 @@ class _Replay:
             self._put_received(call)
             return
         try:
-            self._run(call, known.role)
+            self._run(call, known)
         except _UnknownError:
             self._outcome.unmade[call.name] += 1
             return
@@ -139,7 +145,8 @@ class _Replay:
         for thread in self._threads.values():
             thread.shutdown()
 
-    def _run(self, call: Call, role: frozenset[str]) -> None:
+    def _run(self, call: Call, known: Recorded) -> None:
+        role = known.role
         answers: dict[str, Any] = {}
         target = function(call.name)
         arguments = self._arguments(call, target, answers)
@@ -160,7 +167,7 @@ class _Replay:
             stream = self._address(call.handle("stream"))
             self._memory.note_capture(role, call.result, stream, call.thread)
         if not failed:
-            self._learn(call, role, result, answers)
+            self._learn(call, known, result, answers)
             if role & _COMPUTES:
                 self._after(call)
         if role & {"synchronize", "drain", "reset"}:
@@ -253,22 +260,20 @@ class _Replay:
 
     # State.
 
-    def _learn(
-        self, call: Call, role: frozenset[str], result: Any, answers: dict[str, Any]
-    ) -> None:
+    def _learn(self, call: Call, known: Recorded, result: Any, answers: dict[str, Any]) -> None:
         """Note the handles, addresses and descriptors that a call has made."""
+        role = known.role
         for name, memory in answers.items():
             old, new = call.handle(name), int.from_bytes(raw.ffi.buffer(memory)[:8], "little")
             if not call.letters[name].startswith("o>") or old == 0:
                 continue
-            block = next((word.partition("=")[2] for word in role if word.startswith("block=")), "")
-            if block:
-                self._memory.add(old, call.handle(block), new)
+            if known.word("block"):
+                self._memory.add(old, call.handle(known.word("block")), new)
             self._handles[old] = new
-            self._left.add(call, new)
+            self._left.add(call, known, new)
         if "p" in role and isinstance(call.result, int) and call.result:
             self._handles[call.result] = int(result)
-            self._left.add(call, int(result))
+            self._left.add(call, known, int(result))
             if call.name.endswith("List"):
                 for element in call.numbers("value"):  # ends with its list
                     self._left.remove(self._handles.get(element, 0))
@@ -276,17 +281,25 @@ class _Replay:
         if "places" in role:
             self._placed[call.thread] = call.number
         first = next(iter(call.arguments.values()), None)
-        self._left.note(call, self._handles.get(first, first) if isinstance(first, int) else 0)
         if "phase-1" in role:
             self._compare_workspace(call, answers)
-        elif "destroys" in role:
-            self._forget(call)
+        elif isinstance(first, int):
+            self._note_first(call, known, first)
 
-    def _forget(self, call: Call) -> None:
-        handle = next(iter(call.arguments.values()), 0)
-        if isinstance(handle, int):
-            self._left.remove(self._handles.pop(handle, 0))
-            self._memory.remove(handle)
+    def _note_first(self, call: Call, known: Recorded, first: int) -> None:
+        """Note what a call has done to its first argument."""
+        role = known.role
+        if "maps" in role:
+            here = self._address(first)
+            if "destroys" in role:
+                self._left.remove(here, mapping=True)
+            else:
+                self._left.add(call, known, here)
+        elif "destroys" in role:
+            self._left.remove(self._handles.pop(first, 0))
+            self._memory.remove(first)
+        elif role & {"places", "repeatable"}:
+            self._left.add(call, known, self._handles.get(first, first))
 
     def _compare_workspace(self, call: Call, answers: dict[str, Any]) -> None:
         needed = int.from_bytes(raw.ffi.buffer(answers["workspaceSize"])[:8], "little")

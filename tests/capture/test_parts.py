@@ -54,6 +54,36 @@ assert plan.repeatable
 for step in range(3):
     plan.run(x=pyaclnn.to_device(x + step))
 """
+VIRTUAL = """
+import numpy as np, pyaclnn
+from pyaclnn import aclnn
+from pyaclnn.cann import raw
+from pyaclnn.cann.gate import OUT, call, fetch
+from pyaclnn.runtime.array import DeviceArray
+from pyaclnn.runtime.buffer import Buffer
+with pyaclnn.Device(0) as device, pyaclnn.Stream(device) as stream:
+    prop = raw.ffi.new("aclrtPhysicalMemProp *")
+    prop.memAttr = raw.ACL_HBM_MEM_HUGE
+    prop.location.type = 1
+    room = 2 << 20
+    base = fetch("aclrtReserveMemAddress", OUT, 2 * room, 0, raw.NULL, 1)
+    begin = raw.address_of(base)
+    handles = [fetch("aclrtMallocPhysical", OUT, room, prop, 0) for _ in range(2)]
+    for part, handle in enumerate(handles):
+        call("aclrtMapMem", raw.pointer_to(begin + part * room), room, 0, handle, 0)
+    host = np.arange(1, 14, dtype=np.float32)
+    x = DeviceArray(Buffer.borrow(begin + room - 8, 52, device), (13,), np.float32)
+    y = DeviceArray.empty((13,), np.float32, device)
+    for turn in (1, 2):
+        x.copy_from(turn * host)
+        aclnn.muls(x, np.float32(2), stream=stream, out=y)
+        stream.synchronize()
+        assert y.numpy()[0] == 2 * turn
+    for part, handle in enumerate(handles):
+        call("aclrtUnmapMem", raw.pointer_to(begin + part * room))
+        call("aclrtFreePhysical", handle)
+    call("aclrtReleaseMemAddress", base)
+"""
 CAT = """
 import numpy as np, pyaclnn
 x, y = np.ones((2, 4), np.float32), np.zeros((3, 4), np.float32)
@@ -104,7 +134,7 @@ def check(program: str, first: int, count: int, tmp_path: Path) -> None:
         assert words not in done.stdout, (first, done.stdout)
 
 
-PROGRAMS = {"graph": GRAPH, "plan": PLAN, "list": CAT}
+PROGRAMS = {"graph": GRAPH, "plan": PLAN, "list": CAT, "virtual": VIRTUAL}
 
 
 @pytest.fixture(scope="module")
@@ -124,6 +154,7 @@ def wholes(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
         pytest.param("plan", "aclSetTensorAddr", marks=pytest.mark.exhaustive),
         ("plan", "aclnnRmsNorm"),
         ("list", "aclnnCat"),
+        ("virtual", "aclnnMuls"),
     ],
 )
 def test_a_part_that_begins_at_a_call_has_what_that_uses(
@@ -160,6 +191,7 @@ def test_a_wrong_kernel_is_found_in_a_graph_from_before_the_part(tmp_path: Path)
         (GRAPH, "aclmdlRICaptureBegin", "aclmdlRICaptureEnd"),  # ends while a graph is captured
         (GRAPH, "aclmdlRICaptureEnd", "aclmdlRIDestroy"),
         (PLAN, "aclSetTensorAddr", "aclrtResetDevice"),
+        (VIRTUAL, "aclrtMapMem", "aclrtUnmapMem"),
         (TWO_DEVICES, "aclrtCreateStream", "aclrtDestroyStream"),
     ],
 )

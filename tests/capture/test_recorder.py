@@ -37,8 +37,10 @@ def watched(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def run(watched: Path, tmp_path: Path) -> Run:
-    def captured(*words: str | int, options: tuple[str, ...] = ()) -> subprocess.CompletedProcess[str]:
-        command = ("--", watched, *map(str, words))
+    def captured(
+        *words: str | int, options: tuple[str, ...] = ()
+    ) -> subprocess.CompletedProcess[str]:
+        command: tuple[str | Path, ...] = ("--", watched, *map(str, words))
         return pyaclnn("capture", "-o", tmp_path / "run.trace", *options, *command)
 
     return captured

@@ -77,6 +77,7 @@ static void load(const char *path)
         made[i].places = strchr(result, '@') != NULL;
         made[i].draws = strchr(result, '&') != NULL;
         made[i].forces = strchr(result, '!') != NULL;
+        made[i].maps = strchr(result, '/') != NULL;
         made[i].hook = (uint8_t)(strchr(result, '#') == NULL ? 0 : atoi(strchr(result, '#') + 1));
         for (size_t one = 0; one < CAPTURE_KNOWN; one++) {
             known[one] = strcmp(line, KNOWN[one]) == 0 ? i : known[one];

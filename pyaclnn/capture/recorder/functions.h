@@ -45,6 +45,7 @@ struct capture_function {
     bool places;      /* chooses the device, or the context, of its thread's next calls */
     bool draws;       /* makes an executor, uses it, or becomes a part of a graph */
     bool forces;      /* resets a device whatever the count */
+    bool maps;        /* memory to an address, which another object has as its handle */
     uint32_t file;    /* the last one that describes it */
     uint8_t hook, count, stack;
     char kinds[CAPTURE_MOST + 1];

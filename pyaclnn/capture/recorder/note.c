@@ -47,7 +47,7 @@ static uint64_t written_at(const union mock_word word)
     return handle;
 }
 
-/* The handle of what a call has made. */
+/* The handle of what a call has made: of a mapping, the byte behind its address. */
 static uint64_t made_by(const struct capture_function *function, const union mock_word *words,
                         uint64_t result)
 {
@@ -57,7 +57,7 @@ static uint64_t made_by(const struct capture_function *function, const union moc
     if (function->result == 'p') {
         return result;
     }
-    return function->parameters[0].letter == 'o' ? written_at(words[0]) : words[0].bits;
+    return function->parameters[0].letter == 'o' ? written_at(words[0]) : words[0].bits + function->maps;
 }
 
 void capture_begin_use(struct capture_use *use, const struct capture_function *function,
@@ -69,7 +69,7 @@ void capture_begin_use(struct capture_use *use, const struct capture_function *f
         function->hook != CAPTURE_ADDRESS) {
         return;
     }
-    const uint64_t handle = words[second ? 2 : 0].bits;
+    const uint64_t handle = words[second ? 2 : 0].bits + function->maps;
     pthread_mutex_lock(&capture_locks[CAPTURE_OBJECTS]);
     use->object = capture_find(handle);
     if (use->object != NULL) {
@@ -207,6 +207,9 @@ static void note_made(const struct capture_function *function, const struct capt
     made->owns = first->letter == 'l' && first->written;
     for (uint64_t i = 0; made->owns && i < words[1].bits; i++) {
         capture_need(made, capture_find(((const uint64_t *)words[0].pointer)[i]));
+    }
+    for (size_t i = 0; function->maps && i < function->count; i++) {
+        capture_need(made, capture_find(words[i].bits));
     }
     if (tensors) {
         made->operands = made->owns ? capture_list(words[0].pointer, words[1].bits)

@@ -25,6 +25,7 @@ OWN = {
     "pyaclnn.facts.operators.torch_functions": "a table of the package",
     "pyaclnn.mock.control.home": "a file of the package",
     "pyaclnn.mock.operators.graph_table": "a table of the package",
+    "pyaclnn.mock.operators.unread": "a table of the package",
     "pyaclnn.reference.kernels.rows": "a table of the package",
     "pyaclnn.mock.protocol.headers": "headers of the package",
     "pyaclnn.mock.protocol.fault_functions": "headers of the package",

@@ -209,7 +209,8 @@ WEIGHTS = [f(3, 2, rank=rank, seed=3) for rank in range(RANKS)]
 
 def sizes(rank: int) -> Arrays:
     counts = {"epWorldSize": RANKS, "epRankId": rank, "tpWorldSize": 1, "sharedExpertRankNum": 0}
-    absent = dict.fromkeys(("scales", "xActiveMask", "sharedExpertX", "performanceInfo"))
+    unused = ("activationScale", "weightScale", "groupList", "performanceInfo")
+    absent = dict.fromkeys(("scales", "xActiveMask", "sharedExpertX", *unused))
     return {**counts, **absent, "moeExpertNum": 4, "commQuantMode": 0, "constExpertNum": 0}
 
 
@@ -245,8 +246,7 @@ def combine(rank: int) -> Arrays:
     given = {"expertIds": EXPERTS[rank], "epSendCounts": np.array(ENDS[rank])}
     tokens = {"zeroExpertNum": 0, "copyExpertNum": 0, "oriX": None}
     norms = {"residualX": f(3, 1, 4, rank=rank), "gamma": f(4), "normEps": 1e-5}
-    rows = np.float32(rows * factors[:, None])
-    scales = {"expertScales": WEIGHTS[rank], "expandX": rows}
+    scales = {"expertScales": WEIGHTS[rank], "expandX": np.float32(rows * factors[:, None])}
     return {**sizes(rank), **given, **tokens, **norms, **scales}
 
 

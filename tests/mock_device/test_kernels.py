@@ -30,7 +30,6 @@ from pyaclnn.mock.protocol.values import (
     Value,
 )
 from pyaclnn.reference.kernels import built_in
-from pyaclnn.reference.kernels.table import row_kernel
 
 from .test_group_kernels import GROUPED
 from .test_random import RANDOM
@@ -195,13 +194,6 @@ def test_an_index_that_is_outside_is_a_fault_of_the_kernel(name: str, bench: Ben
     reply = bench.run(name, {"self": x, "dim": 0, "index": index, "out": out})
     assert reply.status == 507015
     assert "index has an element 3; it must be in [0, 2]" in reply.text
-
-
-def test_an_optional_tensor_that_a_row_does_not_see_is_refused() -> None:
-    grouped = row_kernel("aclnnGroupedMatmulV4")
-    assert grouped.refuses("activationQuantScaleOptional")
-    assert not grouped.refuses("biasOptional")  # named by the row
-    assert not row_kernel("aclnnMoeFinalizeRoutingV2").refuses("expertIdxOptional")  # in brackets
 
 
 def test_the_difference_of_truth_values_is_true_where_they_differ(bench: Bench) -> None:

@@ -15,6 +15,7 @@ from pyaclnn.facts.operators.catalogue import catalogue
 from pyaclnn.facts.operators.limits import CATEGORIES, category_of
 from pyaclnn.mock.operators.kernel_files import VARIABLE
 from pyaclnn.mock.operators.limits import items_of
+from pyaclnn.mock.operators.unread import harmless_values
 from pyaclnn.mock.protocol.dtypes import dtype_of_word, numpy_dtype, type_word
 from pyaclnn.mock.protocol.values import (
     BoolArray,
@@ -183,10 +184,11 @@ class KernelCall(NamedTuple):
             KernelLimitError: The function does not know a tensor that is there.
         """
         signature, kernel = self
-        unseen = [name for name in signature.read if values[name] and kernel.refuses(name)]
-        unseen = [name for name in unseen if isinstance(values[name], (Tensor, TensorList))]
+        unseen = [name for name in signature.read if self._ignores(name, values[name])]
         if unseen:
-            why = f"its own does not compute with {', '.join(unseen)}, which must be NULL"
+            known = {v for name in unseen for v in harmless_values(signature.name, name)}
+            allowed = ", ".join(("NULL, 0, false or empty", *sorted(known)))
+            why = f"its own does not compute with {', '.join(unseen)}, which must be {allowed}"
             raise KernelLimitError(kernel_missing(signature.name, why))
 
         def array(name: str, tensor: Tensor) -> NDArray[Any]:
@@ -213,6 +215,13 @@ class KernelCall(NamedTuple):
             else:
                 fixed[parameter] = bound
         return fixed, fresh
+
+    def _ignores(self, name: str, value: Value) -> bool:
+        """Report whether a kernel of this project would not see an input that matters."""
+        if self.kernel.parameter_for(name) is not None or not self.is_own or not _is_given(value):
+            return False
+        harmless = harmless_values(self.signature.name, name)
+        return "" not in harmless and str(value) not in harmless
 
     def _written(self, name: str, result: Any, target: Value, scalars: int) -> Iterator[Result]:
         """Pair the result of a parameter with its tensors."""
@@ -261,6 +270,14 @@ class KernelCall(NamedTuple):
                 raise
             why = f"its own does not take these arguments ({text_of(error)})"
             raise KernelLimitError(kernel_missing(self.signature.name, why)) from error
+
+
+def _is_given(value: Value) -> bool:
+    """Report whether an input is neither NULL, 0, false nor empty."""
+    if isinstance(value, (Tensor, TensorList)):
+        return any(isinstance(item, Tensor) and 0 not in item.dims for item in items_of(value))
+    found = _plain("", value, zeros)
+    return any(found) if isinstance(found, (list, tuple)) else bool(found)
 
 
 def _is_scalar_with_axis(signature: Signature, values: dict[str, Value]) -> bool:

@@ -60,8 +60,10 @@ def kernel_of_form(name: str, plain: Kernel) -> Kernel:
         plain: The kernel of the operator it is a form of.
     """
     made = _in_place if name.startswith("aclnnInplace") else _each
-    read = [p for p in catalogue()[name].parameters if p.read]
-    return Kernel(name, _taking(read, made(plain, read)), plain=plain.plain)
+    read, needed = _of(name)[0], _of(plain.name)[0]
+    seen = [plain.parameter_for(each.name) is not None for each in needed]
+    named = [p.name for p, is_seen in zip(read, [True, *seen[1:]], strict=False) if is_seen]
+    return Kernel(name, _taking(read, named, made(plain, read)), plain=plain.plain)
 
 
 def _of(name: str) -> tuple[Sequence[Parameter], Sequence[Parameter]]:
@@ -86,13 +88,15 @@ def _fits_each(name: str, plain: str) -> bool:
     )
 
 
-def _taking(parameters: Sequence[Parameter], function: Callable[..., Any]) -> Callable[..., Any]:
-    names = [p.name for p in parameters]
+def _taking(
+    parameters: Sequence[Parameter], named: Sequence[str], function: Callable[..., Any]
+) -> Callable[..., Any]:
+    """Make a function of named parameters of one of all in their order; others are None."""
     kind = inspect.Parameter.KEYWORD_ONLY
-    signature = inspect.Signature([inspect.Parameter(name, kind) for name in names])
+    signature = inspect.Signature([inspect.Parameter(name, kind) for name in named])
 
     def compute(**given: Any) -> Any:
-        return function(*(given[name] for name in names))
+        return function(*(given.get(each.name) for each in parameters))
 
     vars(compute)["__signature__"] = signature
     return compute

@@ -46,8 +46,6 @@ class Kernel:
         note: A sentence for all messages of the kernel.
         plain: Whether it computes only: floats of 16 bits come to it as float32, and its results
             are cast to the tensors they are written to.
-        ignored: Optional tensors that do not change what is computed. A plain kernel refuses any
-            other one that it does not name.
     """
 
     name: str
@@ -56,7 +54,6 @@ class Kernel:
     trial: Callable[..., Any] | None = None
     note: str = ""
     plain: bool = False
-    ignored: tuple[str, ...] = ()
 
     @cached_property
     def parameters(self) -> Mapping[str, inspect.Parameter]:
@@ -89,15 +86,6 @@ class Kernel:
     def _known(self) -> dict[str, str | None]:
         """The parameters by names of C that were asked for."""
         return {}
-
-    def refuses(self, c_name: str) -> bool:
-        """Report whether an optional tensor must be NULL: the function would not see it.
-
-        Args:
-            c_name: The C name.
-        """
-        known = self.parameter_for(c_name) or {*short_names(c_name)} & {*self.ignored}
-        return self.plain and c_name.endswith("Optional") and not known
 
 
 @functools.cache

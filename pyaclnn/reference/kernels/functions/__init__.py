@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pyaclnn.reference.arithmetic.definition import chosen
 from pyaclnn.reference.kernels.promotion import indices_within, promoted, some, wide
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ __all__ = ["functions"]
 def functions() -> Mapping[str, Callable[..., Any]]:
     """Return the functions of all areas, by their names."""
     found: dict[str, Callable[..., Any]] = {
-        function.__name__: function for function in (indices_within, promoted, some, wide)
+        function.__name__: function for function in (chosen, indices_within, promoted, some, wide)
     }
     for module in pkgutil.iter_modules(__path__):
         area = import_module(f"{__name__}.{module.name}")

@@ -286,12 +286,22 @@ def _batch(x: Array, batch: int) -> Array:
     return x[batch : batch + 1]
 
 
+def _masked(x: Array, mask: Array, triangle: bool) -> Array:
+    """Report which scores are masked: those above the diagonal, or those of a mask."""
+    return np.triu(np.ones(x.shape[-2:], bool), 1) if triangle else mask is not None and mask != 0
+
+
 def masked_softmax(x: Array, mask: Array, scale: float, triangle: bool) -> Array:
     """Probabilities of scaled scores without the masked ones."""
-    if triangle:
-        mask = np.triu(np.ones(x.shape[-2:], bool), 1)
-    scores = x * np.float32(scale)
-    return softmax(scores if mask is None else np.where(mask != 0, -10000.0, scores))
+    return softmax(np.where(_masked(x, mask, triangle), -10000.0, x * np.float32(scale)))
+
+
+def masked_softmax_back(
+    gradient: Array, y: Array, mask: Array, scale: float, triangle: bool
+) -> Array:
+    """The gradient of `masked_softmax` by its scores, of its probabilities."""
+    slope = scale * y * (gradient - (gradient * y).sum(-1, keepdims=True))
+    return np.where(_masked(y, mask, triangle), 0, slope)
 
 
 def merged_attention(

@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Inputs that a kernel does not read: those that change no number, in `unread.txt`.
+
+A line is ``Reason: names``. A name is a parameter's without ``Optional`` and ``Ref``; operators may
+stand before it and a dot, with ``*`` for any letters. Behind ``=`` stands a value. A kernel refuses
+an input that it does not read, unless that is NULL, 0, false or empty, has such a value, or has a
+name without one here.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pyaclnn.reference.kernels.kernel import short_names
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+__all__ = ["harmless_values", "unread"]
+
+
+@functools.cache
+def unread() -> Mapping[str, str]:
+    """Return the values of inputs that need not be read, by patterns of ``operator.parameter``.
+
+    An empty text is any value.
+    """
+    text = Path(__file__).with_suffix(".txt").read_text(encoding="utf-8")
+    lines = [s for s in re.sub(r"\n +", " ", text).splitlines() if s and not s.startswith("#")]
+    words = (word.partition("=") for line in lines for word in line.split(": ")[1].split())
+    return {name if "." in name else f"*.{name}": value for name, _, value in words}
+
+
+@functools.cache
+def harmless_values(operator: str, parameter: str) -> tuple[str, ...]:
+    """Return the values that an input may have although no kernel reads it; empty for any.
+
+    Args:
+        operator: The C name of the operator.
+        parameter: The C name of the input.
+    """
+    names = [f"{operator.removeprefix('aclnn')}.{each}" for each in short_names(parameter)]
+    found = unread().items()
+    return tuple(value for each, value in found if any(fnmatchcase(name, each) for name in names))

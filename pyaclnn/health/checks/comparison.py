@@ -6,14 +6,20 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from pyaclnn.facts.chips import all_chips
 from pyaclnn.health.checks.finding import Finding, found, ok, skip, value
-from pyaclnn.health.report.figures import Outlier, graded, outliers as find_outliers, shortfall
+from pyaclnn.health.report.figures import (
+    Baseline,
+    Expectation,
+    Outlier,
+    graded,
+    outliers as find_outliers,
+    shortfall,
+)
 from pyaclnn.health.report.record import Figure, Severity, Status
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
-
-    from pyaclnn.health.report.figures import Baseline
 
 __all__ = ["Measured"]
 
@@ -28,6 +34,7 @@ class Measured:
         soc_name: The chip.
         cann_version: The version of CANN.
         simulated: Whether the chip is simulated.
+        whole: Whether the devices are whole chips, not virtual parts of them.
     """
 
     of: Mapping[int, Mapping[str, Figure]]
@@ -35,6 +42,17 @@ class Measured:
     soc_name: str | None
     cann_version: str | None
     simulated: bool
+    whole: bool = True
+
+
+def _of_chip(measured: Measured) -> Baseline | None:
+    """Return what is expected of every chip of this name; None of one that is not known."""
+    chip = next((chip for chip in all_chips() if chip.soc_name == measured.soc_name), None)
+    if chip is None or measured.simulated or not measured.whole:
+        return None
+    memory = Expectation(Figure("device_memory", float(chip.memory_bytes), "bytes"))
+    version = measured.cann_version
+    return Baseline(chip.soc_name, version, simulated=False, version="", expectations=(memory,))
 
 
 def _judged(
@@ -76,8 +94,9 @@ def _beside_others(device: int, measured: Measured) -> Finding:
 
 
 def _beside_expected(device: int, measured: Measured) -> Finding:
-    baseline, own = measured.expected, measured.of.get(device, {})
-    if baseline is None:
+    baseline, own = measured.expected or _of_chip(measured), measured.of.get(device, {})
+    given = measured.expected is not None
+    if baseline is None or not (given or any(e.figure.name in own for e in baseline.expectations)):
         return skip("nothing is expected: --expect FILE names what --save-baseline wrote")
     other = baseline.is_of_another_kind(measured.soc_name, simulated=measured.simulated)
     if other:
@@ -101,7 +120,10 @@ def _beside_expected(device: int, measured: Measured) -> Finding:
     compared = len(tolerances) - len(missing)
     finding = _judged("FIG-202.worse", outliers, compared, "expected", describe)
     unknown = [n for n, f in own.items() if n not in tolerances and f.better != "neither"]
-    notes = (("expected and not measured", missing), ("measured and not expected", unknown))
+    notes = (
+        ("expected and not measured", missing),
+        ("measured and not expected", unknown if given else []),
+    )
     evidence = [*finding.evidence, *(value(t, ", ".join(names)) for t, names in notes if names)]
     if baseline.cann_version != measured.cann_version:
         versions = f"{measured.cann_version} here, {baseline.cann_version} in the file"

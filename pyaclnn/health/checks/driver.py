@@ -23,7 +23,15 @@ if TYPE_CHECKING:
     from pyaclnn.health.checks.context import CheckContext
     from pyaclnn.health.checks.machine import Machine
 
-__all__ = ["MODULES", "admission", "device_nodes", "driver_nodes", "driver_root", "read_visible"]
+__all__ = [
+    "MODULES",
+    "admission",
+    "device_nodes",
+    "driver_nodes",
+    "driver_root",
+    "is_virtual",
+    "read_visible",
+]
 
 
 @dataclass(frozen=True)
@@ -101,6 +109,15 @@ def device_nodes(machine: Machine) -> list[Path]:
     except OSError:
         return []
     return sorted(nodes, key=lambda path: (len(path.name), path.name))
+
+
+def is_virtual(node: Path) -> bool:
+    """Return whether a node is of a virtual NPU, a part of a chip, numbered from 100 on.
+
+    Args:
+        node: The node, in a container also one without the ``v`` in its name.
+    """
+    return bool(re.fullmatch(r"vdavinci\d+|davinci\d{3,}", node.name))
 
 
 def driver_nodes(machine: Machine) -> list[Path]:

@@ -18,7 +18,7 @@ from pyaclnn.facts.variables import TOLD
 from pyaclnn.health.checks.catalogue import COMPARED, IN_TURN, SOAK, THE_END, TOGETHER, find, plan
 from pyaclnn.health.checks.comparison import Measured
 from pyaclnn.health.checks.context import CheckContext
-from pyaclnn.health.checks.driver import device_nodes, read_visible
+from pyaclnn.health.checks.driver import device_nodes, is_virtual, read_visible
 from pyaclnn.health.checks.finding import Finding, skip
 from pyaclnn.health.checks.machine import Machine
 from pyaclnn.health.child.group import GroupRun, run_in_parallel
@@ -123,7 +123,12 @@ class Devices:
         }
         version = None if context.simulated else context.installation.version
         measured = Measured(
-            figures, context.options.expected, context.facts.soc_name, version, context.simulated
+            figures,
+            context.options.expected,
+            context.facts.soc_name,
+            version,
+            context.simulated,
+            whole=not any(is_virtual(node) for node in device_nodes(context.machine)),
         )
         for number in self._runs:
             for check in self._state.runnable(checks, number):

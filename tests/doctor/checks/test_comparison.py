@@ -3,13 +3,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import dataclasses
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from msgspec.structs import replace
 
 from pyaclnn.health.checks.catalogue import find
 from pyaclnn.health.checks.comparison import Measured
+from pyaclnn.health.checks.driver import is_virtual
 from pyaclnn.health.report.figures import Baseline, Expectation
 from pyaclnn.health.report.record import Better, Figure, Severity, Status, Unit
 
@@ -136,3 +139,45 @@ def test_another_cann_is_said_and_another_chip_refused() -> None:
 
 def test_without_a_file_nothing_is_expected() -> None:
     assert found(EXPECTED, 0, GOOD, expected=None).status is Status.SKIP
+
+
+GIB = float(1 << 30)
+
+
+@pytest.mark.parametrize(
+    ("memory", "changed", "status"),
+    [
+        (64.0, {}, Status.PASS),
+        (60.9, {}, Status.PASS),  # as much as the driver leaves of 64
+        (50.0, {}, Status.WARN),
+        (32.0, {}, Status.FAIL),
+        (32.0, {"soc_name": "Ascend910B4"}, Status.PASS),
+        (32.0, {"soc_name": "Ascend999"}, Status.SKIP),
+        (32.0, {"whole": False}, Status.SKIP),
+        (1.0, {"simulated": True}, Status.SKIP),
+    ],
+)
+def test_a_whole_chip_has_the_memory_of_its_kind(
+    memory: float, changed: dict[str, Any], status: Status
+) -> None:
+    figures = {0: {"device_memory": Figure("device_memory", memory * GIB, "bytes")}}
+    usual = Measured(figures, None, "Ascend910B3", "8.1.RC1", simulated=False)
+    told = find(EXPECTED).function(0, dataclasses.replace(usual, **changed))
+    assert told.status is status
+    assert "expected" in told.summary
+
+
+def test_a_file_of_expectations_replaces_those_of_the_chip() -> None:
+    figures = {0: {"device_memory": Figure("device_memory", 32 * GIB, "bytes")}}
+    own = Expectation(Figure("device_memory", 32 * GIB, "bytes"))
+    wanted = replace(WANTED, expectations=(own,))
+    measured = Measured(figures, wanted, "Ascend910B3", "8.1.RC1", simulated=False)
+    assert find(EXPECTED).function(0, measured).status is Status.PASS
+
+
+@pytest.mark.parametrize(
+    ("name", "virtual"),
+    [("davinci0", False), ("davinci15", False), ("vdavinci100", True), ("davinci100", True)],
+)
+def test_a_virtual_npu_is_known_by_its_node(name: str, virtual: bool) -> None:
+    assert is_virtual(Path("/dev") / name) is virtual

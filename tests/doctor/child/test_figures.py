@@ -64,7 +64,7 @@ NAMES = {
         *("host_to_device_pinned", "device_to_host_pinned"),
         *("host_to_device_pageable", "device_to_host_pageable"),
     },
-    "FIG-102": {"within_device"},
+    "FIG-102": {"within_device", "device_memory"},
     "FIG-103": {"to_device_1"},
     "FIG-104": {"copies_beside_computing"},
     "FIG-108": {"matrix_products"},

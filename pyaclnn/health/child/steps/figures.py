@@ -139,7 +139,8 @@ def _within(session: Session) -> Finding:
         _require_same("from one place of the device to another", second.numpy(), sent)
         first.close()
         second.close()
-    return _measured([figure])
+    memory = Figure("device_memory", float(device.memory_info().total), "bytes")
+    return _measured([figure, memory])
 
 
 @_unless_lost

@@ -10,6 +10,8 @@
 #include "ascendc/comparison.h"
 #include "ascendc/conversion.h"
 #include "ascendc/copy.h"
+#include "ascendc/feature_map.h"
+#include "ascendc/masks.h"
 #include "ascendc/matrix.h"
 #include "ascendc/pipe.h"
 #include "ascendc/quantization.h"

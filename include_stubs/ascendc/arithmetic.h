@@ -86,6 +86,22 @@ inline int64_t Within(const Call &call, const LocalTensor<uint8_t> &sharedTmpBuf
     return count;
 }
 
+/* The derivative of lgamma; NaN at its poles. */
+inline double Digamma(double x)
+{
+    constexpr double pi = 3.14159265358979323846;
+    if (x <= 0) {
+        return x == std::floor(x) ? NAN : Digamma(1 - x) - pi / std::tan(pi * x);
+    }
+    double sum = 0;
+    for (; x < 10; x++) {
+        sum -= 1 / x;
+    }
+    const double y = 1 / (x * x);
+    return sum + std::log(x) - 0.5 / x -
+           y * (1.0 / 12 - y * (1.0 / 120 - y * (1.0 / 252 - y * (1.0 / 240 - y / 132))));
+}
+
 template <typename F, typename T, typename... S>
 void Library(const Call &call, int64_t count, F f, const LocalTensor<T> &dst,
              const LocalTensor<S> &...src)

@@ -24,10 +24,6 @@ struct CumSumInfo {
     uint32_t outter = 0, inner = 0;
 };
 
-struct DropOutShapeInfo {
-    uint32_t firstAxis = 1, srcLastAxis = 0, maskLastAxis = 0;
-};
-
 namespace emulation {
 
 /* x - maximum of a row, the sum of its exponentials, and the maximum. */
@@ -345,28 +341,6 @@ void CumSum(const LocalTensor<T> &dst, const LocalTensor<T> &lastRow, const Loca
 {
     emulation::Within(emulation::Call("CumSum", site), sharedTmpBuffer, 0);
     CumSum<T, config>(dst, lastRow, src, info, site);
-}
-
-/* src / keepProb where the mask is set: bytes for modes 1 and 2, bits for 3 and 4; 0 elsewhere. */
-template <typename T, bool isInitBitMode = false, uint32_t dropOutMode = 0>
-void DropOut(const LocalTensor<T> &dst, const LocalTensor<T> &src, const LocalTensor<uint8_t> &mask,
-             const LocalTensor<uint8_t> &sharedTmpBuffer, float keepProb,
-             const DropOutShapeInfo &info, emulation::Site site = emulation::Site::Here())
-{
-    const emulation::Call call("DropOut", site);
-    emulation::RequireType<T, half, float>(call);
-    emulation::Within(call, sharedTmpBuffer, 0);
-    const emulation::Walker<T> to(call, "dst", dst), from(call, "src", src);
-    const emulation::Walker<uint8_t> chosen(call, "mask", mask);
-    const bool bits =
-        dropOutMode >= 3 || (dropOutMode == 0 && info.maskLastAxis < info.srcLastAxis);
-    for (uint64_t i = 0; i < uint64_t{info.firstAxis} * info.srcLastAxis; i++) {
-        const uint64_t row = i / info.srcLastAxis * info.maskLastAxis, at = i % info.srcLastAxis;
-        const uint8_t byte = chosen.operand.Load(row + (bits ? at / 8 : at));
-        const bool kept = bits ? (byte >> (at % 8) & 1U) != 0 : byte != 0;
-        to.operand.Store(
-            i, T(kept ? static_cast<float>(from.operand.Load(i)) / keepProb : 0.0F));
-    }
 }
 
 }  // namespace AscendC

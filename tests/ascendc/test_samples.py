@@ -174,6 +174,18 @@ def four_bits(x: Array) -> Array:
     return np.concatenate([few[64:], np.zeros(64), packed.view(F16)])
 
 
+def chosen_by_bytes(x: Array) -> Array:
+    row = np.tile(np.arange(32) % 3 == 1, 2)
+    return np.concatenate([np.where(row, -1, x[:64]), np.where(row, x[64:], 2)])
+
+
+def digamma(x: Array) -> Array:
+    """Add the series, and what is left of it as an integral."""
+    n, many = np.arange(20000)[:, None], 20000
+    series = (1 / (n + 1) - 1 / (n + x)).sum(0)
+    return np.asarray(series + np.log((many + x - 0.5) / (many + 0.5)) - np.euler_gamma)
+
+
 def compared(x: Array) -> Array:
     return np.concatenate([np.minimum(x[:64], x[64:]), np.maximum(x[:64], x[64:])])
 
@@ -187,6 +199,8 @@ SAMPLES = {
     "restored": Sample(256, np.int8, F16, restored),
     "four_bits": Sample(128, F16, F16, four_bits),
     "compared": Sample(128, F32, F32, compared),
+    "chosen_by_bytes": Sample(128, F16, F16, chosen_by_bytes),
+    "digamma": Sample(128, F32, F32, digamma, 1e-5),
     "operators": Sample(512, F16, F16, halves(lambda a, b: (a + b) * a - b), 4e-3),
     "masks": Sample(512, F32, F32, halves(masks), 1e-6),
     "multiply_add": Sample(512, F32, F32, halves(multiply_add), 1e-4),

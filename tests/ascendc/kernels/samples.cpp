@@ -295,3 +295,12 @@ extern "C" __global__ __aicore__ void joined(__gm__ int32_t *x)
     SyncAll<false>();
     own[me] = other[8];
 }
+
+/* Bytes decide; a row of them is twice as long as one of the values. */
+SAMPLE(chosen_by_bytes, half, half, LocalTensor<uint8_t> mask = frame.Work<uint8_t>();
+       LocalTensor<uint8_t> shared = frame.More<uint8_t>();
+       for (uint32_t i = 0; i < 128; i++) { mask.SetValue(i, i % 64 % 3 == 1 ? 7 : 0); }
+       SelectWithBytesMask(y, x, half(-1), mask, shared, {2, 32, 64});
+       SelectWithBytesMask(y[64], half(2), x[64], mask, shared, {2, 32, 64});)
+
+SAMPLE(digamma, float, float, Digamma(y, x, frame.Work<uint8_t>(), n);)

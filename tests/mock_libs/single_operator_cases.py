@@ -10,6 +10,7 @@ import numpy as np
 
 X = np.arange(6, dtype=np.float32).reshape(2, 3)
 Y = np.arange(6, dtype=np.float32).reshape(2, 3) - 2
+NCHW = {"data_format": "NCHW"}
 
 
 def zeros(*shape: int, dtype: Any = np.float32) -> Any:
@@ -63,10 +64,10 @@ CASES: list[tuple[str, list[Any], dict[str, Any], list[Any]]] = [
     ("SoftmaxCrossEntropyWithLogits", [zeros(1, 4), np.eye(4, dtype=np.float32)[:1]], {}, [
         np.array([1.3862944], np.float32), np.array([[-0.75, 0.25, 0.25, 0.25]], np.float32)]),
     ("Conv2D", [X.reshape(1, 1, 2, 3), np.ones((1, 1, 2, 2), np.float32)], {
-        "strides": (1, 1, 1, 1), "pads": (0, 0, 0, 0), "dilations": (1, 1, 1, 1)}, [
+        "strides": (1, 1, 1, 1), "pads": (0, 0, 0, 0), "dilations": (1, 1, 1, 1), **NCHW}, [
         np.array([[[[8, 12]]]], np.float32)]),
     ("Conv2DTranspose", [[1, 1, 2, 4], X.reshape(1, 1, 2, 3), np.ones((1, 1, 1, 2), np.float32)], {
-        "strides": (1, 1, 1, 1), "pads": (0, 0, 0, 0), "dilations": (1, 1, 1, 1)}, [
+        "strides": (1, 1, 1, 1), "pads": (0, 0, 0, 0), "dilations": (1, 1, 1, 1), **NCHW}, [
         np.array([[[[0, 1, 3, 2], [3, 7, 9, 5]]]], np.float32)]),
     ("CdistGrad", [np.array(each, np.float32) for each in (
         [[[1, 1]]], [[[3, 0]]], [[[0, 4]]], [[[5, 5]]])], {"p": 2.0}, [
@@ -85,6 +86,9 @@ CASES: list[tuple[str, list[Any], dict[str, Any], list[Any]]] = [
     ("TransData", [np.pad(X.ravel(), (0, 10)).reshape(1, 1, 1, 1, 16)], {
         "src_format": "NC1HWC0", "dst_format": "NCHW"}, [X.reshape(1, 6, 1, 1)]),
     ("Reshape", [X], {}, [X.reshape(3, 2)]),
+    ("Reshape", [X, [0, -1, 1]], {}, [X.reshape(2, 3, 1)]),
+    ("Flatten", [X[None]], {"axis": 2}, [X]),
+    ("MatMul", [X, Y], {"transpose_x2": True}, [(X @ Y.T).reshape(2, 1, 2)]),
     ("TensorMove", [X], {}, [X]),
     ("MatMulV3", [X, Y], {"transpose_x2": True}, [X @ Y.T]),
     ("BatchMatMulV3", [X[None], Y[None]], {"adj_x2": True}, [(X @ Y.T)[None]]),
@@ -135,17 +139,17 @@ CASES: list[tuple[str, list[Any], dict[str, Any], list[Any]]] = [
     ("LayerNormGrad", [X[:1, :2].copy(), Y[:1, :2].copy(), zeros(1, 1) + 0.25, zeros(1, 1) - 1.5,
         zeros(2) + 1], {}, [zeros(1, 2), np.array([0, 1], np.float32), X[0, :2].copy()]),
     ("GroupNorm", [Y[:1, :2].copy().reshape(1, 2, 1), zeros(2) + 1, zeros(2)], {
-        "num_groups": 1, "eps": 0.0}, [
+        "num_groups": 1, "eps": 0.0, **NCHW}, [
         np.array([[[-1], [1]]], np.float32), zeros(1, 1) - 1.5, zeros(1, 1) + 2]),
     ("Conv2D", [np.arange(4, dtype=np.float32).reshape(1, 4, 1, 1), np.array(
         [[2, 1], [0, 3]], np.float32).reshape(2, 2, 1, 1)], {  # two groups, by the shapes
-        "strides": (1, 1, 1, 1), "pads": (0, 0, 0, 0), "dilations": (1, 1, 1, 1)}, [
+        "strides": (1, 1, 1, 1), "pads": (0, 0, 0, 0), "dilations": (1, 1, 1, 1), **NCHW}, [
         np.array([[[[1]], [[9]]]], np.float32)]),
     ("MaxPoolV3", [Y.reshape(1, 1, 2, 3)], {
-        "ksize": (1, 1, 2, 2), "strides": (1, 1, 1, 1), "pads": (0, 0, 0, 0)}, [
+        "ksize": (1, 1, 2, 2), "strides": (1, 1, 1, 1), "pads": (0, 0, 0, 0), **NCHW}, [
         np.array([[[[2, 3]]]], np.float32)]),
     *[(name, [X.reshape(1, 1, 2, 3)], {
-        "ksize": (1, 1, 1, 1), "strides": (1, 1, 1, 1), "global_pooling": True}, [
+        "ksize": (1, 1, 1, 1), "strides": (1, 1, 1, 1), "global_pooling": True, **NCHW}, [
         np.full((1, 1, 1, 1), result, np.float32)])
         for name, result in (("MaxPoolV3", 5), ("AvgPoolV2", 2.5))],
     ("BatchNorm", [X.reshape(3, 2, 1, 1), *np.array([[2, 1], [5, 6]], np.float32)], {
@@ -175,4 +179,35 @@ CASES: list[tuple[str, list[Any], dict[str, Any], list[Any]]] = [
         np.array(-5, np.float32), np.array(1, np.float32)]),
     ("PadV3Grad", [zeros(1, 2, 5) + 1, [0, 0, 0, 0, 1, 1]], {"mode": "edge"}, [
         np.array([[2, 1, 2], [2, 1, 2]], np.float32)]),
+]  # fmt: skip
+
+POOL = {"ksize": (1, 1, 1, 1), "strides": (1, 1, 1, 1)}
+I0 = np.array([0], np.int32)
+# name, inputs, attributes, outputs, part of the refusal: calls that contradict themselves.
+MISTAKES: list[tuple[str, list[Any], dict[str, Any], list[Any], str]] = [
+    ("MatMul", [X], {}, [zeros(2, 2)], "it has 1 inputs; it must have 2 to 3 (x1, x2, bias)"),
+    ("Relu", [X, X], {}, [X], "it has 2 inputs; it must have 1 (x)"),
+    ("MatMul", [None, Y, X[0]], {}, [zeros(2, 3)], "inputs[0] (x1) is left out"),
+    ("TransposeD", [X], {}, [X], "attribute perm is missing"),
+    ("AddV2", [X, X[:, :2].copy()], {}, [X], "could not be broadcast"),
+    ("ScatterElements", [X, X, X], {"axis": 1}, [X], "must be of integer"),
+    ("BitwiseAnd", [X, X], {}, [X], "not supported for the input types"),
+    ("Transpose", [X, [1, 0]], {}, [X], "outputs[0] has shape (2, 3); its result has (3, 2)"),
+    ("AddV2", [X[:1], X[:1]], {}, [X], "outputs[0] has shape (2, 3); its result has (1, 3)"),
+    ("MatMul", [X, Y.T.copy()], {}, [zeros(4, 2)], "has shape (4, 2); its result has (2, 2)"),
+    ("MatMul", [zeros(600, 600)] * 2, {}, [zeros(600, 3)], "its result has (600, 600)"),
+    ("Slice", [X, [0, 1], [2, 3]], {}, [zeros(2, 3)], "reach beyond the shape (2, 3)"),
+    ("SliceD", [X], {"offsets": (3, 0), "size": (-1, 3)}, [zeros(0, 3)], "reach beyond"),
+    ("GatherV2", [X, I0, [0]], {}, [X], "outputs[0] has shape (2, 3); its result has (1, 3)"),
+    ("LogSpaceD", [zeros(3)], {"start": 0.0, "end": 1.0, "steps": 4}, [zeros(3)], "has (4,)"),
+    ("Fill", [[2, 2], zeros(1)], {}, [zeros(4)], "has shape (4,); its result has (2, 2)"),
+    ("FillV2D", [], {"value": 2.0, "dims": (4,)}, [zeros(3)], "its result has (4,)"),
+    ("Unpack", [X], {"num": 3}, [*X], "attribute num is 3; for these tensors it must be 2"),
+    ("Unpack", [X], {}, [X[0]] * 3, "it has 3 outputs; it must have 2"),
+    ("ConcatD", [X, Y], {"concat_dim": 0, "N": 3}, [zeros(4, 3)], "N is 3; for these tensors"),
+    ("Cast", [X], {"dst_type": 9}, [zeros(2, 3, dtype=np.int32)], "dst_type is 9; for these"),
+    ("AdaptiveAvgPool2d", [X[None]], {"output_size": (2, 2)}, [zeros(1, 1, 1)], "must be (1, 1)"),
+    ("EmbeddingDenseGrad", [X[:1], I0], {"num_weights": 3}, [X], "for these tensors it must be 2"),
+    ("MaxPoolV3", [X[None, None]], POOL, [X[None, None]], "attribute data_format is missing"),
+    ("BiasAdd", [X, X[0]], {}, [X], "no tensor's format is one of NCHW, NHWC"),
 ]  # fmt: skip

@@ -14,7 +14,12 @@ from .test_single_operator import NULL, TYPES, ffi, lib, number
 pytestmark = pytest.mark.usefixtures("context")
 NCHW, NHWC, ND, FIVE, FRACTAL_Z, NZ = 0, 1, 2, 3, 4, 29
 BLOCK = 16
-STEP = {"strides": (1, 1, 1, 1), "pads": (0, 0, 0, 0), "dilations": (1, 1, 1, 1)}
+STEP = {
+    "data_format": "NCHW",
+    "strides": (1, 1, 1, 1),
+    "pads": (0, 0, 0, 0),
+    "dilations": (1, 1, 1, 1),
+}
 
 
 def five(x: Any) -> Any:

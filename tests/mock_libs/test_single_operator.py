@@ -15,7 +15,7 @@ import pyaclnn.mock
 from pyaclnn.mock import libdir
 
 from . import npu
-from .single_operator_cases import CASES, X, Y, zeros
+from .single_operator_cases import CASES, NCHW, X, Y, zeros
 
 pytestmark = pytest.mark.usefixtures("context")
 STUBS = Path(__file__).parents[2] / "include_stubs" / "acl"
@@ -164,14 +164,19 @@ def execute(
     outputs: list[Any],
     *,
     _dims: list[tuple[int, ...]] | None = None,
+    _format: int = ND,
+    _view: tuple[int, ...] | None = None,
+    _together: bool = False,
     **attributes: Any,
 ) -> tuple[int, Any]:
     """Compile and execute an operator and wait; gives the status, and the outputs.
 
     A list is an input on the host, None one that is left out. ``_dims`` gets the dimensions that
-    the outputs have afterwards, which only the second version of the function tells.
+    the outputs have afterwards, which only the second version of the function tells. The output
+    is a view of dimensions ``_view`` in the whole array; outputs lie ``_together`` at one address.
     """
-    attr, memory = lib.aclopCreateAttr(), []
+    attr = lib.aclopCreateAttr()
+    memory: list[Any] = []
     setters = {bool: "Bool", int: "Int", float: "Float", str: "String"}
     for key, value in attributes.items():
         if isinstance(value, tuple):
@@ -187,10 +192,15 @@ def execute(
             continue
         array = np.asarray(each, np.int64 if isinstance(each, list) else each.dtype)
         descs.append(describe(array.shape, TYPES[array.dtype]))
+        call("aclSetTensorFormat", descs[-1], _format)
+        if _view is not None and len(descs) > len(inputs):
+            call("aclSetTensorOriginShape", descs[-1], len(_view), list(_view))
+            call("aclSetTensorShape", descs[-1], array.ndim, list(array.shape))
         content = array.tobytes()
         if isinstance(each, list):
             call("aclSetTensorConst", descs[-1], content, len(content))
-        memory.append(npu.device_memory(max(len(content), 1)))
+        shared = _together and len(descs) > len(inputs) + 1
+        memory.append(memory[-1] if shared else npu.device_memory(max(len(content), 1)))
         npu.write(memory[-1], content)
         buffers.append(
             lib.aclCreateDataBuffer(ffi.cast("void *", number(memory[-1])), len(content))
@@ -213,7 +223,7 @@ def execute(
     for desc, buffer in zip(descs, buffers, strict=True):
         lib.aclDestroyTensorDesc(desc)
         call("aclDestroyDataBuffer", buffer)
-    for address in memory:
+    for address in {number(each): each for each in memory}.values():
         npu.call("aclrtFree", address)
     lib.aclopDestroyAttr(attr)
     return status, found
@@ -266,14 +276,6 @@ class TestExecution:
         status, (found,) = execute("NonZero", [x], [zeros(4, 1, dtype=np.int64)], _dims=dims)
         assert (status, dims, found[:2].tolist()) == (0, [(2, 1)], [[1], [3]])
 
-    @pytest.mark.parametrize("rows", [X[:1], X[0]])
-    def test_a_result_of_fewer_rows_leaves_the_others(self, rows: Any) -> None:
-        before = pyaclnn.mock.violations()
-        status, (found,) = execute("AddV2", [rows, rows], [X])
-        assert status == 0, npu.message()
-        assert np.array_equal(found, np.concatenate([X[:1] * 2, X[1:]]))
-        assert pyaclnn.mock.violations() == before
-
     def test_singular_values(self) -> None:
         status, (values, left, right) = execute(
             "Svd", [X], [zeros(2), zeros(2, 2), zeros(3, 2)], compute_uv=True
@@ -322,13 +324,11 @@ class TestExecution:
             ("Relu", [zeros(300, 300)], {"negative_slope": 0.5}, "attribute negative_slope"),
             ("SoftmaxV2", [X], {"axes": (0, 1)}, "axes (0, 1), where there must be one"),
             ("Conv2D", [X.reshape(1, 1, 2, 3), np.ones((1, 1, 1, 1), np.float32)], {
-                "strides": (1, 1, 1, 1), "pads": (0, 0, 0, 1), "dilations": (1, 1, 1, 1)},
+                "strides": (1, 1, 1, 1), "pads": (0, 0, 0, 1), "dilations": (1, 1, 1, 1), **NCHW},
              "pads (0, 0, 0, 1), which differ"),
             ("MaxPoolGradWithArgmaxV1", [X[None, None]] * 2 + [np.ones((1, 9, 2), np.int32)], {
                 "ksize": (1, 1, 1, 1), "strides": (1, 1, 1, 1), "pads": (1, 0, 0, 1)},
              "a mask of (1, 9, 2), where there must be 5 axes"),
-            ("ScatterElements", [X, X, X], {"axis": 1}, "must be of integer"),
-            ("AddV2", [X, X[:, :2].copy()], {}, "could not be broadcast"),
         ],
     )  # fmt: skip
     def test_an_attribute_that_no_kernel_heeds_is_refused(

@@ -19,6 +19,7 @@
 /* One side of a call: descriptions and buffers, and the tensors made of them. */
 struct side {
     const char *name;
+    bool is_output;
     int count;
     const aclTensorDesc *const *descs;
     const aclDataBuffer *const *buffers;
@@ -55,9 +56,10 @@ static void set_strides(struct tensor *tensor)
     }
 }
 
-/* An aclTensor of a description, as its storage lies in memory or before it was brought into
- * blocks, and a buffer; NULL: no memory. */
-static void *make_tensor(const struct tensor_desc *desc, void *address)
+/* An aclTensor of a description and a buffer; NULL: no memory. An input has the dimensions of its
+ * storage, unless that has blocks. An output has its own: its storage may be that of the whole
+ * tensor in which it is a view, as torch-npu describes it. */
+static void *make_tensor(const struct tensor_desc *desc, void *address, bool is_output)
 {
     struct tensor *tensor = calloc(1, sizeof *tensor);
     void *handle = tensor == NULL ? NULL : mock_handle_new(MOCK_TENSOR, tensor);
@@ -66,7 +68,7 @@ static void *make_tensor(const struct tensor_desc *desc, void *address)
         return NULL;
     }
     const struct dims *stored = desc->storage.count < 0 ? &desc->dims : &desc->storage;
-    const struct dims *dims = is_blocked(desc) ? &desc->dims : stored;
+    const struct dims *dims = is_output || is_blocked(desc) ? &desc->dims : stored;
     tensor->data_type = desc->data_type;
     tensor->format = desc->storage_format;
     tensor->rank = (uint32_t)dims->count;
@@ -189,7 +191,7 @@ static aclError add_one(struct mock_call *call, struct side *side, int place)
                                "NPU does not read there",
                                side->name, place, (int)desc->data_type);
     }
-    side->tensors[place] = make_tensor(desc, buffer->data);
+    side->tensors[place] = make_tensor(desc, buffer->data, side->is_output);
     return side->tensors[place] != NULL ? ACL_SUCCESS
                                         : mock_fail(ACL_ERROR_BAD_ALLOC, "no host memory");
 }
@@ -313,13 +315,13 @@ static aclError execute(const char *type, bool compile, struct side inputs, stru
 #define INPUTS                                                                                     \
     (struct side)                                                                                  \
     {                                                                                              \
-        "inputs", numInputs, (const aclTensorDesc *const *)inputDesc,                              \
+        "inputs", false, numInputs, (const aclTensorDesc *const *)inputDesc,                       \
             (const aclDataBuffer *const *)inputs, NULL                                             \
     }
 #define OUTPUTS                                                                                    \
     (struct side)                                                                                  \
     {                                                                                              \
-        "outputs", numOutputs, (const aclTensorDesc *const *)outputDesc,                           \
+        "outputs", true, numOutputs, (const aclTensorDesc *const *)outputDesc,                     \
             (const aclDataBuffer *const *)outputs, NULL                                            \
     }
 

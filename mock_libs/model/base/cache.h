@@ -10,6 +10,7 @@
 struct plan {
     bool individual;    /* CANN's generated operators; the others are composite */
     bool apart;         /* no output may be an input, not even exactly */
+    bool bases;         /* inputs may be described as the whole tensors that they are views of */
     uint64_t written;   /* the arguments that are written, a bit each */
     uint32_t launches;  /* 0: nothing to run, 1: a kernel, 2: phase 2 fails */
     uint64_t workspace_size;

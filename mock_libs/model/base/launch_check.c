@@ -127,9 +127,7 @@ static const void *address_in(const uint8_t *message, const struct mock_tensor_s
     return (const void *)(uintptr_t)value;
 }
 
-/* Add the memory of one tensor to the launch; what makes it impossible, or NULL. torch-npu describes
- * the output of a single operator as the whole tensor that a view begins in: the device process
- * checks the part that is written. */
+/* Add the memory of one tensor to the launch; what makes it impossible, or NULL. */
 static const char *inspect_tensor(const struct executor *executor, size_t index, int device,
                                   struct mock_launch *launch, bool *dense)
 {
@@ -145,9 +143,8 @@ static const char *inspect_tensor(const struct executor *executor, size_t index,
         return NULL;
     }
     const bool is_output = mock_is_output(executor, slot->argument);
-    const bool is_whole = is_output && strncmp(executor->operator_name, "ge:", 3) == 0;
     const size_t item = mock_data_type_size(tensor->data_type);
-    const uint64_t bytes = extent.too_large ? UINT64_MAX : is_whole ? item : extent.bytes;
+    const uint64_t bytes = extent.too_large ? UINT64_MAX : extent.bytes;
     const char *refused =
         check_memory(name, device, address, extent.distance, bytes, MOCK_VIEW_OUT_OF_BOUNDS);
     if (refused != NULL) {
@@ -158,7 +155,7 @@ static const char *inspect_tensor(const struct executor *executor, size_t index,
                      "%s has an address that is no multiple of its element's %zu bytes", name,
                      item);
     }
-    dense[launch->range_count] = extent.dense && !is_whole;
+    dense[launch->range_count] = extent.dense;
     launch->ranges[launch->range_count++] =
         (struct mock_range){(const uint8_t *)address + extent.distance, extent.bytes,
                             is_output, false};
@@ -166,8 +163,10 @@ static const char *inspect_tensor(const struct executor *executor, size_t index,
 }
 
 /* Only dense views are compared: two that are not may lie between each other's elements. An output
- * may be exactly one of the inputs, unless it is known of the operator that it must lie apart. */
-static void check_overlap(const struct mock_launch *launch, const bool *dense, bool apart)
+ * may be exactly one of the inputs, unless it is known of the operator that it must lie apart; or
+ * lie in one anyhow, where inputs may be more than what is read. */
+static void check_overlap(const struct mock_launch *launch, const bool *dense,
+                          const struct plan *plan)
 {
     for (size_t i = 0; i < launch->range_count; i++) {
         for (size_t j = 0; j < launch->range_count; j++) {
@@ -175,7 +174,8 @@ static void check_overlap(const struct mock_launch *launch, const bool *dense, b
             const uintptr_t start = (uintptr_t)one->address, at = (uintptr_t)other->address;
             const bool same = start == at && one->bytes == other->bytes;
             const bool meet = start < at + other->bytes && at < start + one->bytes &&
-                              (apart || !same || other->written);
+                              (plan->apart || !same || other->written) &&
+                              (!plan->bases || other->written);
             if (i != j && one->written && (!other->written || i < j) && dense[i] && dense[j] &&
                 meet) {
                 mock_violate(MOCK_TENSORS_OVERLAP, "device memory", one->address, NULL,
@@ -211,7 +211,7 @@ static const char *inspect(const struct executor *executor, const void *workspac
                 (struct mock_range){workspace, wanted, true, true};
         }
     }
-    check_overlap(launch, dense, executor->plan.apart);
+    check_overlap(launch, dense, &executor->plan);
     return refused;
 }
 

@@ -46,7 +46,9 @@ static aclnnStatus request_plan(const struct mock_call *call, struct plan *plan)
     plan->workspace_size = mock_read_u64(&reader);
     plan->number = mock_read_u64(&reader);
     plan->unwritten = mock_read_u64(&reader);
-    plan->apart = mock_read_u32(&reader) != 0;
+    const uint32_t apart = mock_read_u32(&reader);
+    plan->apart = apart == 1;
+    plan->bases = apart == 2;
     uint32_t text_length;
     const char *text = mock_read_string(&reader, &text_length);
     aclnnStatus code = ACLNN_SUCCESS;

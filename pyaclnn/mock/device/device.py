@@ -158,7 +158,7 @@ class Device:
         if operator is None:
             raise RefusalError(Status.MOCK_NOT_IMPLEMENTED, _not_implemented(call.operator))
         reply.executor_kind, reply.written = operator.executor_kind, operator.written_mask
-        reply.apart = operator.apart
+        reply.apart = 2 if operator.reads_bases else operator.apart
         arguments, setting = operator.bind(call), Setting(self.chip, call.flags)
         return CheckedCall(operator, arguments, setting, operator.check(arguments, setting), call)
 

@@ -7,20 +7,22 @@ of `pyaclnn.reference.kernels.graph_functions` and `functions`, or ``np``. An ex
 function of the inputs in order, and of attributes by name, after ``*``; ``outputs`` are zeros in
 the types and shapes of the results; ``unpacked`` tells that tensors lie in blocks, and are given
 without these, but for those that ``packed`` names, such as ``inputs[2]``. An attribute that an
-expression names and does not use must have the value that stands there, one of those of a set, or
-any where ``...`` stands: it changes no result. One that is not named is refused, unless it begins
-with ``_``, as hints to compilers do.
+expression names and does not use must have the value that stands there, one of those of a set,
+that which a function of inputs and outputs returns, or any where ``...`` stands: it changes no
+result. One that is not named is refused, unless it begins with ``_``, as hints to compilers do.
 """
 
 from __future__ import annotations
 
 import ast
 import functools
+import inspect
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from pyaclnn.mock.protocol.dtypes import data_type_of
 from pyaclnn.reference import Strength, implementation
 from pyaclnn.reference.kernels import graph_functions
 from pyaclnn.reference.kernels.aten import KERNELS, is_asked_for
@@ -46,7 +48,10 @@ def graph_expressions() -> Mapping[str, Row]:
     for line in Path(__file__).with_suffix(".txt").read_text(encoding="utf-8").splitlines():
         if line and not line.startswith("#"):
             names, _, text = line.partition(": ")
-            found |= {name.rstrip("*"): Row(text, (), name.endswith("*")) for name in names.split()}
+            found |= {
+                name.rstrip("*~"): Row(text, (), "*" in name, "~" * ("~" in name))
+                for name in names.split()
+            }
     return found
 
 
@@ -55,17 +60,21 @@ class GraphFunction(NamedTuple):
 
     Attributes:
         shrinks: Whether results may be shorter than the tensors they are written to.
+        splits: Whether an output may have the first axes of its result in several.
         compute: Returns a list of results, of inputs, attributes and empty outputs.
         taken: The names of the attributes that it takes.
         fixed: Of those that it does not use, the values that they must have.
         packed: The names of the tensors that it takes in blocks.
+        parameters: Those of the expression; none of a user's kernel.
     """
 
     shrinks: bool
+    splits: bool
     compute: Callable[[Sequence[Any], Mapping[str, Any], list[NDArray[Any]]], list[Any]]
     taken: frozenset[str]
     fixed: Mapping[str, Any]
     packed: tuple[str, ...]
+    parameters: Sequence[inspect.Parameter] = ()
 
     def refusal(self, attributes: Mapping[str, Any]) -> str:
         """Return why attributes cannot be computed with; empty if they can.
@@ -75,11 +84,44 @@ class GraphFunction(NamedTuple):
         """
         for name, value in attributes.items():
             wanted = self.fixed.get(name, ...)
-            if wanted is not ... and value not in (wanted if isinstance(wanted, set) else [wanted]):
+            is_other = wanted is not ... and not callable(wanted)
+            if is_other and value not in (wanted if isinstance(wanted, set) else [wanted]):
                 return f"attribute {name} is {value}; the kernel computes only {wanted}"
             if name not in self.taken and not name.startswith("_"):
                 known = ", ".join(sorted(self.taken)) or "none"
                 return f"attribute {name} is {value}; the kernel's attributes: {known}"
+        return ""
+
+    def mistake(
+        self, inputs: Sequence[Any], attributes: Mapping[str, Any], outputs: Sequence[Any]
+    ) -> str:
+        """Return what contradicts itself in a call, or is absent; empty if nothing is.
+
+        Args:
+            inputs: Arrays of the shapes of the inputs, and numbers of those on the host.
+            attributes: The values by name.
+            outputs: Arrays of the shapes of the outputs.
+        """
+        names = [each.name for each in self.parameters if each.kind is each.POSITIONAL_OR_KEYWORD]
+        needed = [each.name for each in self.parameters if each.default is each.empty]
+        least = sum(name in needed for name in names)
+        is_open = any(each.kind is each.VAR_POSITIONAL for each in self.parameters)
+        if self.parameters and not least <= len(inputs) <= (len(inputs) if is_open else len(names)):
+            most = " or more" if is_open else f" to {len(names)}" * (least < len(names))
+            listed = f" ({', '.join(names)})" * bool(names)
+            return f"it has {len(inputs)} inputs; it must have {least}{most}{listed}"
+        for place, name in enumerate(names[:least]):
+            if inputs[place] is None:
+                return f"inputs[{place}] ({name}) is left out; it must be a tensor"
+        for each in self.parameters:
+            name, is_given = each.name, each.name in attributes
+            if each.kind is each.KEYWORD_ONLY and name in self.taken:
+                if name in needed and not is_given:
+                    return f"attribute {name} is missing; it must be given"
+                if is_given and callable(wanted := self.fixed.get(name)):
+                    value, right = attributes[name], wanted(inputs, outputs)
+                    if value != right:
+                        return f"attribute {name} is {value}; for these tensors it must be {right}"
         return ""
 
 
@@ -99,7 +141,15 @@ def graph_function(name: str) -> GraphFunction | None:
     used = {node.id for node in ast.walk(tree.body) if isinstance(node, ast.Name)}
     known = {each: _kernel(each) for each in used if each.startswith("aclnn")}
     function: Callable[..., Any] = eval(  # noqa: S307  # our own table
-        text, {"np": np, "relaid": relaid, **functions(), **vars(graph_functions), **known}
+        text,
+        {
+            "np": np,
+            "relaid": relaid,
+            "type_of": data_type_of,
+            **functions(),
+            **vars(graph_functions),
+        }
+        | known,
     )
     named = {each.arg for each in tree.args.kwonlyargs}
     defaults: Mapping[str, Any] = function.__kwdefaults__ or {}
@@ -115,7 +165,9 @@ def graph_function(name: str) -> GraphFunction | None:
 
     taken = frozenset(named - {"unpacked", "packed", "outputs"})
     fixed = {each: defaults[each] for each in taken - used}
-    return GraphFunction(row.shrinks, compute, taken, fixed, defaults.get("packed", ()))
+    packed, parameters = defaults.get("packed", ()), inspect.signature(function).parameters
+    marks = row.shrinks, row.types == "~"
+    return GraphFunction(*marks, compute, taken, fixed, packed, [*parameters.values()])
 
 
 def function_of_kernel(kernel: Kernel) -> GraphFunction:
@@ -133,7 +185,7 @@ def function_of_kernel(kernel: Kernel) -> GraphFunction:
         found = kernel.function(*inputs, **named)
         return list(found) if isinstance(found, (tuple, list)) else [found]
 
-    return GraphFunction(kernel.shrinks, compute, frozenset(kernel.parameters), {}, ())
+    return GraphFunction(kernel.shrinks, False, compute, frozenset(kernel.parameters), {}, ())
 
 
 def _wide(value: Any) -> Any:

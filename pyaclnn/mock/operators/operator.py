@@ -144,6 +144,7 @@ class Operator(Generic[Arguments]):
             after it has written it.
         shows_unwritten: Whether its kernels poison the elements of outputs that they leave out,
             because they compute their results elsewhere; outputs of the others are poisoned before.
+        reads_bases: Whether inputs may be described as the whole tensors that they are views of.
     """
 
     name: str
@@ -157,6 +158,7 @@ class Operator(Generic[Arguments]):
     updated: tuple[str, ...] = ()
     apart: bool = False
     shows_unwritten: bool = False
+    reads_bases: bool = False
 
     def mask_of(self, names: Collection[str]) -> int:
         """Return a bit for each of some parameters; a list is one parameter."""

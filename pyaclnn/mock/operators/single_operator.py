@@ -28,6 +28,7 @@ from pyaclnn.mock.operators.operator import (
     Work,
 )
 from pyaclnn.mock.operators.outputs import poison_output
+from pyaclnn.mock.operators.trial import MisfitError
 from pyaclnn.mock.operators.user_kernels import write_shorter
 from pyaclnn.mock.protocol.dtypes import FORMATS, numpy_dtype
 from pyaclnn.mock.protocol.memory import DeviceMemoryError
@@ -50,8 +51,10 @@ if TYPE_CHECKING:
 __all__ = ["find_single_operator"]
 
 
-_TRIED = 1 << 16
-"""Most elements of tensors with which phase 1 tries a kernel."""
+_TRIED = 1 << 20
+"""Most elements of tensors with which phase 1 tries a kernel; equal calls do so once."""
+_ORDERS = ("NCHW", "NHWC", "NCDHW", "NDHWC", "NCL", "HWCN")
+"""Formats that name the order of a tensor's axes."""
 
 
 def find_single_operator(call: Call, kernel: Kernel | None = None) -> Operator[Any]:
@@ -68,12 +71,14 @@ def find_single_operator(call: Call, kernel: Kernel | None = None) -> Operator[A
     def check(given: dict[str, Value], _setting: Setting) -> Plan:
         """Try the kernel, if the tensors are small: its limits are refused, not its data."""
         given = _as_taken(function, given)
-        refusal = "" if function is None else function.refusal(_attributes(given))
+        refusal = "" if function is None else function.refusal(_attributes(given, function))
         if function is not None and "src_format" not in function.taken:  # it tells the blocks
             refusal = refusal or _unreadable(given)
         if function is None or refusal:
             text = _no_kernel(kind, given, refusal)
             raise RefusalError(Status.MOCK_NOT_IMPLEMENTED, text)
+        if wrong := _mistake(function, given):
+            raise _refusal(kind, given, wrong)
         try:
             if sum(tensor.size for tensor in call.tensors) <= _TRIED:
                 _try(kind, function, given)
@@ -106,6 +111,7 @@ def find_single_operator(call: Call, kernel: Kernel | None = None) -> Operator[A
         kernels=kernels,
         written=("outputs",),
         shows_unwritten=True,
+        reads_bases=True,  # as torch-npu describes those of ViewCopy
     )
 
 
@@ -116,22 +122,53 @@ def _try(kind: str, function: GraphFunction, given: dict[str, Value]) -> None:
 
     Raises:
         KernelLimitError: The arguments are none that the kernel takes.
+        RefusalError: They are none that the operator takes.
     """
-    try:
-        _computed(kind, function, given, lambda _, tensor: _filled(tensor, 0))
-    except (DeviceMemoryError, KernelLimitError) as first:
-        is_limit = isinstance(first, KernelLimitError)
-        if is_limit and first.__cause__ is None:  # no kernel here, whatever the numbers
-            raise
-        if isinstance(first.__cause__, np.linalg.LinAlgError) or _reads_integers(given):
-            return
-        if is_limit:
-            raise
+    errors: list[DeviceMemoryError] = []
+    for value in (0, 1):
         try:
-            _computed(kind, function, given, lambda _, tensor: _filled(tensor, 1))
-        except DeviceMemoryError as second:
-            if str(second) == str(first):
-                raise KernelLimitError(_no_kernel(kind, given, str(first))) from second
+            _computed(kind, function, given, lambda _, tensor: _filled(tensor, value))  # noqa: B023
+        except KernelLimitError as limit:
+            if limit.__cause__ is None or not _reads_integers(given):
+                raise
+        except DeviceMemoryError as error:
+            errors.append(error)
+            continue
+        return
+    first, last = errors
+    misfits = isinstance(last.__cause__, MisfitError)
+    depends = isinstance(last.__cause__, np.linalg.LinAlgError) or _reads_integers(given)
+    if str(first) == str(last) and (misfits or not depends):
+        raise _refusal(kind, given, str(last)) from last
+
+
+def _mistake(function: GraphFunction, given: dict[str, Value]) -> str:
+    """Return what contradicts itself in a call; empty if nothing does."""
+    outputs = [_filled(item, 0) for item in _tensors(given["outputs"]) if item is not None]
+    inputs = _inputs(given, lambda _, tensor: _filled(tensor, 0))
+    attributes = _attributes(given, function)
+    absent = "data_format" in function.taken and attributes.get("data_format") is None
+    allowed = function.fixed.get("data_format")
+    if absent and function.parameters and not (isinstance(allowed, set) and None in allowed):
+        known = ", ".join(_ORDERS)
+        return f"attribute data_format is missing, and no tensor's format is one of {known}"
+    return function.mistake(inputs, attributes, outputs)
+
+
+def _refusal(kind: str, given: dict[str, Value], wrong: str) -> RefusalError:
+    """Return the refusal of a call that is wrong whatever computes it, with its tensors."""
+
+    def named(side: str, place: int, tensor: Tensor | None) -> str:
+        if tensor is None:
+            return "numbers of the host" if side == "inputs" and f"#{place}" in given else "none"
+        return f"{tensor.type}{tensor.dims}"
+
+    sides = (
+        f"{side} {', '.join(named(side, *item) for item in enumerate(_tensors(given[side])))}"
+        for side in ("inputs", "outputs")
+    )
+    text = f"E19999: the single operator {kind} is called wrongly: {wrong}. Its {'; '.join(sides)}"
+    return RefusalError(Status.GE_FAILURE, text)
 
 
 def _reads_integers(given: dict[str, Value]) -> bool:
@@ -187,7 +224,7 @@ def _computed(
     """Return each output with its result, and None for one that is not asked for.
 
     Raises:
-        DeviceMemoryError: The data are none that the operator takes.
+        DeviceMemoryError: The data or shapes are none that the operator takes.
         KernelLimitError: The arguments are none that the kernel takes.
     """
     outputs = [item for item in _tensors(given["outputs"]) if item is not None]
@@ -195,16 +232,17 @@ def _computed(
         empty = [_filled(output, 0) for output in outputs]
         tensors = (*filter(None, _tensors(given["inputs"])), *outputs)
         unpacked = any(_blocks(tensor) is not None for tensor in tensors)
-        attributes = {**_attributes(given), "unpacked": unpacked}
+        attributes = {**_attributes(given, function), "unpacked": unpacked}
         found = function.compute(_inputs(given, array_of), attributes, empty)
-        pairs = zip(outputs, found, strict=True)
+        if len(found) != len(outputs):
+            raise MisfitError(f"it has {len(outputs)} outputs; it must have {len(found)}")
         return [
-            (output, None) if result is None else _fitting(output, result, function.shrinks)
-            for output, result in pairs
+            (output, None) if result is None else _fitting(place, output, result, function)
+            for place, (output, result) in enumerate(zip(outputs, found, strict=True))
         ]
-    except (ValueError, IndexError) as error:
+    except (ValueError, IndexError, TypeError, ArithmeticError) as error:
         raise DeviceMemoryError(text_of(error)) from error
-    except (TypeError, KeyError, NotImplementedError) as error:
+    except (KeyError, NotImplementedError) as error:
         why = f"{type_name(error)}: {text_of(error)}"
         raise KernelLimitError(_no_kernel(kind, given, why)) from error
 
@@ -226,8 +264,14 @@ def _inputs(given: dict[str, Value], array_of: Callable[[str, Tensor], NDArray[A
     return found
 
 
-def _attributes(given: dict[str, Value]) -> dict[str, Any]:
-    return {name[1:]: _plain(value) for name, value in given.items() if name[0] == "@"}
+def _attributes(given: dict[str, Value], function: GraphFunction | None = None) -> dict[str, Any]:
+    """Return attributes by name; ``data_format``, if it is not given, is that of a tensor."""
+    found = {name[1:]: _plain(value) for name, value in given.items() if name[0] == "@"}
+    if function is not None and "data_format" in function.taken and "data_format" not in found:
+        tensors = filter(None, (*_tensors(given["inputs"]), *_tensors(given["outputs"])))
+        orders = [each.format_name for each in tensors if each.format_name in _ORDERS]
+        found |= {"data_format": orders[0]} if orders else {}
+    return found
 
 
 def _blocks(tensor: Tensor) -> Blocks | None:
@@ -250,12 +294,9 @@ def _as_taken(function: GraphFunction | None, given: dict[str, Value]) -> dict[s
 
 
 def _stored(tensor: Tensor) -> Tensor:
-    return _dense(replace(tensor, format=FORMATS["ND"]), tensor.storage_dims)
-
-
-def _dense(tensor: Tensor, dims: tuple[int, ...]) -> Tensor:
+    dims = tensor.storage_dims
     strides = tuple(prod(dims[axis + 1 :]) for axis in range(len(dims)))
-    return replace(tensor, dims=dims, strides=strides)
+    return replace(tensor, format=FORMATS["ND"], dims=dims, strides=strides)
 
 
 def _unreadable(given: dict[str, Value]) -> str:
@@ -278,27 +319,21 @@ def _filled(tensor: Tensor, value: int) -> NDArray[Any]:
     return np.broadcast_to(np.array(value).astype(numpy_dtype(tensor.data_type)), tensor.dims)
 
 
-def _fitting(output: Tensor, result: Any, shrinks: bool) -> tuple[Tensor, NDArray[Any]]:
-    """Return an output, and its result in its type and shape; it may be shorter if it shrinks."""
-    array = np.asarray(result).astype(numpy_dtype(output.data_type))
-    if _blocks(output):
-        shrinks = False
-    elif not shrinks:
-        output = _part(output, array.shape)
-    if shrinks and array.ndim == output.rank and all(map(int.__le__, array.shape, output.dims)):
-        return output, array
-    if array.size != output.size:
-        raise NotImplementedError(f"an output of {output.dims} gets a result of {array.shape}")
-    return output, array.reshape(output.dims)
+def _fitting(
+    place: int, output: Tensor, result: Any, function: GraphFunction
+) -> tuple[Tensor, NDArray[Any]]:
+    """Return an output, and its result in its type and shape; it may be shorter if it shrinks.
 
-
-def _part(output: Tensor, shape: tuple[int, ...]) -> Tensor:
-    """Return an output with the shape of its result, if these are only some of its rows.
-
-    torch-npu describes the whole tensor, although the address is that of a view, as of ``x[1:3]``
-    or ``x[1]``. A kernel writes as many elements as it computes.
+    Raises:
+        MisfitError: The shapes differ, and not only in axes of length 1.
     """
-    if not 0 < len(shape) <= output.rank or not 0 < prod(shape) < output.size:
-        return output
-    rows, *rest = output.dims[output.rank - len(shape) :]
-    return _dense(output, shape) if shape[0] <= rows and [*shape[1:]] == rest else output
+    array = np.asarray(result).astype(numpy_dtype(output.data_type))
+    shape, dims = array.shape, output.dims
+    shrinks = function.shrinks and not _blocks(output) and array.ndim == output.rank
+    if shrinks and all(map(int.__le__, shape, dims)):
+        return output, array
+    one, other = ([length for length in each if length != 1] for each in (shape, dims))
+    is_split = function.splits and prod(shape) == prod(dims) and shape[-1:] == dims[-1:]
+    if one != other and not is_split:
+        raise MisfitError(f"outputs[{place}] has shape {dims}; its result has {shape}")
+    return output, array.reshape(dims)

@@ -19,6 +19,7 @@ __all__ = [
     "DATA_TYPES",
     "FORMATS",
     "data_type_name",
+    "data_type_of",
     "dtype_of_word",
     "format_name",
     "numpy_dtype",
@@ -71,6 +72,11 @@ def numpy_dtype(code: int) -> np.dtype[np.generic]:
         raise KeyError(
             f"data type {data_type_name(code)} has no array type on the simulated device"
         ) from None
+
+
+def data_type_of(kind: np.dtype[np.generic]) -> int:
+    """Return the number of ``aclDataType`` whose arrays have a NumPy type."""
+    return next(code for code, each in _NUMPY.items() if each == kind)
 
 
 def data_type_name(code: int) -> str:

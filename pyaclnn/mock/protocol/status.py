@@ -13,6 +13,7 @@ __all__ = ["Status"]
 
 _CODES: Final = {
     **macros("acl/acl_stubs.h"),
+    **macros("acl/base/status.h"),
     **macros("acl/error_codes/rt_error_codes.h"),
     **macros("opdev/op_errno.h"),
 }
@@ -33,4 +34,5 @@ class Status(IntEnum):
     INNER_TILING = _CODES["ACLNN_ERR_INNER_TILING_ERROR"]
     INNER_FIND_KERNEL = _CODES["ACLNN_ERR_INNER_FIND_KERNEL_ERROR"]
     INNER_NULLPTR = _CODES["ACLNN_ERR_INNER_NULLPTR"]
+    GE_FAILURE = _CODES["ACL_ERROR_GE_FAILURE"]
     MOCK_NOT_IMPLEMENTED = _CODES["MOCK_NOT_IMPLEMENTED"]

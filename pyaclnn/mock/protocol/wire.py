@@ -193,7 +193,7 @@ class CheckReply:
         workspace_size: Bytes phase 1 reports.
         number: By which `Run` may name the call, 0 for none.
         unwritten: The arguments in `written` that silently stay as they are, a bit each.
-        apart: Whether no output may be an input, not even exactly.
+        apart: 1 if no output may be an input, not even exactly; 2 if it may lie in one anyhow.
         text: Explains a status or a failing phase 2.
     """
 
@@ -205,7 +205,7 @@ class CheckReply:
     text: str = ""
     number: int = 0
     unwritten: int = 0
-    apart: bool = False
+    apart: int = 0
 
 
 def encode_frame(kind: int, payload: bytes | bytearray) -> bytes:

@@ -231,3 +231,25 @@ def put_along(x: Array, indices: Array, updates: Array, axis: int) -> Array:
         made, np.expand_dims(indices, axis).astype(int), np.expand_dims(updates, axis), axis
     )
     return made
+
+
+def sliced(x: Array, offsets: Any, size: Any) -> Array:
+    """Return a box of a tensor; a size of -1 reaches to the end.
+
+    Raises:
+        ValueError: It reaches beyond the end.
+    """
+    pairs = zip(ints(offsets), ints(size), x.shape, strict=True)
+    ends = [(at, length if n < 0 else at + n, length) for at, n, length in pairs]
+    if any(not 0 <= at <= end <= length for at, end, length in ends):
+        raise ValueError(f"offsets {offsets} and size {size} reach beyond the shape {x.shape}")
+    return x[tuple(slice(at, end) for at, end, _ in ends)]
+
+
+def group_norm(x: Array, gamma: Array, beta: Array, groups: int, eps: float) -> tuple[Array, ...]:
+    """Normalize groups of channels; return the result, and the groups' means and scales."""
+    rows = x.reshape(len(x), groups, -1)
+    mean, var = moments(rows, (2,))
+    shape = (1, -1, *[1] * (x.ndim - 2))
+    normed = ((rows - mean) / np.sqrt(var + eps)).reshape(x.shape)
+    return normed * gamma.reshape(shape) + beta.reshape(shape), mean, 1 / np.sqrt(var + eps)

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pyaclnn import reference
 from pyaclnn.facts.operators import all_operators
-from pyaclnn.facts.operators.parameters import Kind, Tensor
+from pyaclnn.facts.operators.parameters import Tensor
+from pyaclnn.reference.documentation.annotations import type_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,18 +28,6 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 _Array: TypeAlias = NDArray[Any]
 _MaybeNone: TypeAlias = Any  # None where a mask or an option leaves the result out
 """
-_TYPES: Final = {
-    Kind.REAL: "float",
-    Kind.SCALAR: "float",
-    Kind.INTEGER: "int",
-    Kind.FLAG: "bool",
-    Kind.LENGTHS: "Sequence[int]",
-    Kind.AXES: "int | Sequence[int] | None",
-    Kind.MASK: "Sequence[bool]",
-    Kind.STRING: "str",
-}
-_OTHERS: Final = {"family": "str | None", "dtype": "DTypeLike | None"}
-"""Types of parameters that are those of definitions alone, or mean the same in all."""
 _KEPT: Final = "\0"  # a space at which no line ends
 _WRAPPER: Final = textwrap.TextWrapper(
     100, initial_indent="    ", subsequent_indent="    ", break_on_hyphens=False
@@ -82,25 +71,13 @@ def _function(name: str, operator: Operator) -> Iterator[str]:
         default = (
             "" if parameter.default is parameter.empty else f" = {_written(parameter.default)}"
         )
-        kind = _type(operator, parameter.name, may_lack=parameter.default is None)
+        kind = type_of(operator, parameter.name, may_lack=parameter.default is None)
         texts.append(f"{parameter.name}: {kind}{default}")
     yield f"def {name}("
     yield _WRAPPER.fill(", ".join(text.replace(" ", _KEPT) for text in texts)).replace(_KEPT, " ")
     result = signature.return_annotation.replace("NDArray[Any]", "_Array")
-    yield f") -> {f'list[{result}]' if operator.lists else result}: ..."
+    yield f") -> {result}: ..."
 
 
 def _written(value: Any) -> str:
     return f'"{value}"' if isinstance(value, str) else repr(value)
-
-
-def _type(operator: Operator, name: str, *, may_lack: bool) -> str:
-    parameter = operator.by_name.get(name)
-    if name in _OTHERS:
-        return _OTHERS[name]
-    if parameter is None or isinstance(parameter, Tensor):
-        kind = "Sequence[ArrayLike]" if operator.lists else "ArrayLike"
-        may_lack = may_lack or parameter is None or parameter.optional
-    else:
-        kind = _TYPES[parameter.kind]
-    return f"{kind} | None" if may_lack and not kind.endswith("None") else kind

@@ -101,14 +101,13 @@ def definition(name: str) -> Callable[..., Any]:
 
 
 def _complete_docstrings(defined: Any, offered: Any) -> None:
-    """Add the sections that follow from a description.
+    """Add the sections and types that follow from a description.
 
     This happens when a name is looked up here. A device process looks up C names, and needs none.
     """
     from pyaclnn.reference.documentation import complete  # noqa: PLC0415  # descriptions
 
-    complete(defined)
-    offered.__doc__ = defined.__doc__
+    complete(defined, offered)
 
 
 class Strength(Enum):

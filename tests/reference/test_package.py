@@ -43,13 +43,37 @@ class TestNames:
         assert offered.__doc__ == definition.__doc__
 
     @pytest.mark.parametrize("name", OPERATORS)
+    def test_a_definition_shows_its_source_and_the_types_of_all_its_parameters(
+        self, name: str
+    ) -> None:
+        definition = reference.definition(name)
+        source = inspect.getsource(definition)
+        assert re.match(rf"@(defined|same)\([^@]*?\)\ndef {definition.__name__}\(given", source)
+        assert definition.__code__.co_name == definition.__name__
+        parameters = inspect.signature(definition).parameters
+        assert [*definition.__annotations__] == [*parameters, "return"]
+
+    def test_types_are_those_of_the_parameters(self) -> None:
+        assert str(inspect.signature(reference.rms_norm)) == (
+            "(x: 'ArrayLike', gamma: 'ArrayLike', epsilon: 'float' = 1e-06) -> 'RmsNormResult'"
+        )
+
+    def test_a_traceback_names_the_definition_and_its_file(self) -> None:
+        with pytest.raises(ValueError, match="gamma") as raised:
+            reference.definition("rms_norm")(np.ones((2, 3)), np.ones(4))
+        frames = [(Path(str(each.path)).name, each.name) for each in raised.traceback]
+        assert frames[1] == ("rms_norm.py", "rms_norm")
+        assert "<lambda>" not in {name for _, name in frames}
+
+    @pytest.mark.parametrize("name", OPERATORS)
     def test_a_docstring_describes_every_argument_and_result(self, name: str) -> None:
         function = getattr(reference, name)
         text = inspect.getdoc(function) or ""
         arguments, _, results = text.partition("\nArgs:\n")[2].partition("\nReturns:\n")
         described = re.findall(r"^    (\w+): \S", arguments, re.MULTILINE)
         assert described == list(inspect.signature(function).parameters)
-        kind = getattr(reference, str(inspect.signature(function).return_annotation), None)
+        returned = str(inspect.signature(function).return_annotation)
+        kind = getattr(reference, re.sub(r"list\[(.*)\]", r"\1", returned), None)
         fields = re.findall(r"^    - `(\w+)`: \S", results, re.MULTILINE)
         assert fields == list(kind._fields) if kind else len(fields) == 1
         assert re.search(r"^Raises:\n    \w+Error: ", text, re.MULTILINE)

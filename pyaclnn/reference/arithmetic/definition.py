@@ -6,7 +6,7 @@ from __future__ import annotations
 import functools
 import sys
 from collections import namedtuple
-from types import FunctionType, SimpleNamespace
+from types import FunctionType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["ChannelsGiven", "Given", "RowsGiven", "chosen", "defined", "definitions_of", "same"]
 
 
-class Given(SimpleNamespace):
+class Given:
     """Arguments of a definition by their names; None for each that there is not."""
 
     if TYPE_CHECKING:
@@ -155,16 +155,22 @@ def defined(
 
     def make(body: Callable[[Given], Any]) -> FunctionType:
         kind = result_class(results, body.__module__) if isinstance(results, str) else results
+        quiet = np.errstate(all="ignore")(body)
 
         def compute(arguments: dict[str, Any]) -> Any:
-            with np.errstate(all="ignore"):
-                found = body(Given(**arguments))
-            return found if kind is None else kind(*found)
+            given = Given()
+            given.__dict__ = arguments
+            found = quiet(given)
+            return found if kind is None else kind._make(found)
 
         text = f"lambda {parameters}: compute(locals())"
         function: FunctionType = eval(text, {"compute": compute})  # noqa: S307  # our own
         functools.update_wrapper(function, body)
         del function.__wrapped__  # type: ignore[attr-defined]
+        # Tracebacks and inspect.getsource read where the body is written.
+        code, place = body.__code__, ("co_filename", "co_firstlineno", "co_name")
+        moved: dict[str, Any] = {each: getattr(code, each) for each in place}
+        function.__code__ = function.__code__.replace(**moved)
         function.__annotations__ = {"return": kind.__name__ if kind else "NDArray[Any]"}
         vars(function).update(parameters=parameters, kind=kind)
         return function

@@ -40,10 +40,10 @@ def arithmetic_dtype(name: str, tensor: NDArray[Any]) -> np.dtype[Any]:
     Raises:
         TypeError: Its data type is none of float16, bfloat16, float32 and float64.
     """
+    if tensor.dtype in (FLOAT32, FLOAT16, BFLOAT16):
+        return FLOAT32
     if tensor.dtype == FLOAT64:
         return FLOAT64
-    if tensor.dtype in (FLOAT16, BFLOAT16, FLOAT32):
-        return FLOAT32
     raise TypeError(
         f"{name} has the data type {tensor.dtype}; it must be float16, bfloat16, float32 or float64"
     )
@@ -52,7 +52,7 @@ def arithmetic_dtype(name: str, tensor: NDArray[Any]) -> np.dtype[Any]:
 def wide(tensor: ArrayLike, dtype: np.dtype[Any]) -> NDArray[Any]:
     """Bring a tensor to the type that arithmetic runs in."""
     array = np.asarray(tensor)
-    if dtype != FLOAT32 or array.dtype not in (FLOAT16, BFLOAT16):
+    if array.dtype == dtype or dtype != FLOAT32 or array.dtype not in (FLOAT16, BFLOAT16):
         return array.astype(dtype, copy=False)
     out = np.empty(array.shape, FLOAT32)
     is_matrix = array.ndim == 2  # noqa: PLR2004
@@ -62,7 +62,7 @@ def wide(tensor: ArrayLike, dtype: np.dtype[Any]) -> NDArray[Any]:
 
 def rounded(numbers: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
     """Round to a tensor's type: to the nearest, ties to even. Infinity is what lies beyond it."""
-    if numbers.dtype != FLOAT32 or dtype not in (FLOAT16, BFLOAT16):
+    if numbers.dtype == dtype or numbers.dtype != FLOAT32 or dtype not in (FLOAT16, BFLOAT16):
         return numbers.astype(dtype, copy=False)
     out = np.empty(numbers.shape, dtype)
     narrow(np.ascontiguousarray(numbers), out.reshape(1, -1))

@@ -57,7 +57,7 @@ class RowLayout(NamedTuple):
             ValueError: `axes` is empty or is not how the tensor's shape ends.
         """
         dtype = arithmetic_dtype(name, tensor)
-        normalized = tuple(int(size) for size in axes)
+        normalized = tuple(map(int, axes))
         lead = tensor.ndim - len(normalized)
         if not normalized or lead < 0 or tensor.shape[lead:] != normalized:
             raise ValueError(
@@ -81,8 +81,8 @@ class RowLayout(NamedTuple):
     def matrix(self, name: str, tensor: ArrayLike) -> NDArray[Any]:
         """View a tensor of this shape as (M, N), in its own data type."""
         array = np.asarray(tensor)
-        if array.shape != self.shape:
-            raise ValueError(f"{name} has the shape {array.shape}; it must be {self.shape}")
+        if array.shape != (shape := self.leading + self.normalized):
+            raise ValueError(f"{name} has the shape {array.shape}; it must be {shape}")
         return array.reshape(self.rows, self.columns)
 
     def column_vector(self, name: str, statistic: ArrayLike) -> NDArray[Any]:
@@ -131,7 +131,7 @@ class RowLayout(NamedTuple):
 
     def tensor(self, rows: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
         """Give (M, N) results the tensor's shape, rounded to a data type."""
-        return rounded(rows, dtype).reshape(self.shape)
+        return rounded(rows, dtype).reshape(self.leading + self.normalized)
 
     def parameter(self, rows: NDArray[Any]) -> NDArray[Any]:
         """Add up (M, N) over all rows: a gradient of the normalized shape."""

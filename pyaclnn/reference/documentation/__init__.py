@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Docstrings of definitions and their results, completed from descriptions.
+"""Docstrings and types of definitions and their results, completed from descriptions.
 
 A definition states its formula and what is special to it. Its arguments, results and errors follow
 from the description of its operator. A section that a definition has of its own stays as it is.
@@ -15,6 +15,7 @@ from pyaclnn.facts.operators import all_operators
 from pyaclnn.facts.operators.documentation import item, limits_in_words, shape_in_words
 from pyaclnn.facts.operators.parameters import Tensor
 from pyaclnn.facts.operators.types import ARRAYS
+from pyaclnn.reference.documentation.annotations import type_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -29,17 +30,30 @@ _UNUSED = "An argument for which CANN's operator has a place that stays empty."
 _SECTIONS = ("Args:", "Raises:", "Source:")
 
 
-def complete(defined: Any) -> None:
-    """Complete the docstring of a definition or of a named tuple of results.
+def complete(defined: Any, offered: Any) -> None:
+    """Complete the docstring and types of a definition, or of a named tuple of results.
 
     Args:
         defined: The function or class. Once complete, it stays as it is.
+        offered: The same, or its fast version, which gets the same docstring and types.
     """
     text = inspect.cleandoc(defined.__doc__ or "")
     if isinstance(defined, type):
         defined.__doc__ = text or _of_results(defined)
     elif "\nArgs:" not in text:
         defined.__doc__ = "\n".join([_before(text, "Args:"), *_sections(defined, text)]) + "\n"
+        defined.__annotations__ = _annotations(defined)
+    offered.__doc__ = defined.__doc__
+    offered.__annotations__ = defined.__annotations__
+
+
+def _annotations(function: Any) -> dict[str, str]:
+    """Return the types of a definition's parameters and result."""
+    operator, signature = all_operators()[function.__name__], inspect.signature(function)
+    parameters = signature.parameters.values()
+    types = {p.name: type_of(operator, p.name, may_lack=p.default is None) for p in parameters}
+    result = signature.return_annotation
+    return types | {"return": f"list[{result}]" if operator.lists else result}
 
 
 def _of_results(result: type) -> str:

@@ -91,7 +91,6 @@ def _fits_each(name: str, plain: str) -> bool:
 def _taking(
     parameters: Sequence[Parameter], named: Sequence[str], function: Callable[..., Any]
 ) -> Callable[..., Any]:
-    """Make a function of named parameters of one of all in their order; others are None."""
     kind = inspect.Parameter.KEYWORD_ONLY
     signature = inspect.Signature([inspect.Parameter(name, kind) for name in named])
 

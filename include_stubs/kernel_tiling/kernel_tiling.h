@@ -134,10 +134,23 @@ static_assert(sizeof(LayerNormGradBetaTiling) == 20 * 4);
     struct Name {                                                                                  \
         uint32_t values[fields] = {};                                                              \
     };
-ASCENDC_TILING(SoftMaxTiling, 16)
-ASCENDC_TILING(LogSoftMaxTiling, 16)
 ASCENDC_TILING(TopkTiling, 44)
 #undef ASCENDC_TILING
+
+/* Tiling of SoftMax and its like: rows and their lengths, in all, in a step and in the last one. */
+#define ASCENDC_SOFTMAX_FIELDS(X)                                                                  \
+    X(srcM) X(srcK) X(srcSize) X(outMaxM) X(outMaxK) X(outMaxSize) X(splitM) X(splitK)             \
+    X(splitSize) X(reduceM) X(reduceK) X(reduceSize) X(rangeM) X(tailM) X(tailSplitSize)           \
+    X(tailReduceSize)
+#define ASCENDC_SOFTMAX_FIELD(name) uint32_t name = 0;
+struct SoftMaxTiling {
+    ASCENDC_SOFTMAX_FIELDS(ASCENDC_SOFTMAX_FIELD)
+};
+struct LogSoftMaxTiling {
+    ASCENDC_SOFTMAX_FIELDS(ASCENDC_SOFTMAX_FIELD)
+};
+#undef ASCENDC_SOFTMAX_FIELD
+static_assert(sizeof(SoftMaxTiling) == 16 * 4);
 
 /* Tiling of RmsNorm. */
 struct RmsNormTiling {

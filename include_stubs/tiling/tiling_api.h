@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tilings of Matmul, computed by the host. They cover the problem within the limits that are set;
- * CANN may divide it otherwise.
+ * Tilings that the host computes. Those of Matmul, which are here, cover the problem within the
+ * limits that are set; CANN may divide it otherwise.
  */
 #pragma once
 
@@ -12,23 +12,33 @@
 
 #include "kernel_tiling/kernel_tiling.h"
 #include "tiling/platform/platform_ascendc.h"
+#include "tiling/softmax/softmax_tiling.h"
 
 namespace optiling {
 
-/* The structure of the kernel, as host code fills it. */
-struct TCubeTiling : ::TCubeTiling {
-    size_t GetDataSize() const { return sizeof(::TCubeTiling); }
-    void SaveToBuffer(void *target, size_t capacity) const
-    {
-        std::memcpy(target, static_cast<const ::TCubeTiling *>(this),
-                    std::min(capacity, GetDataSize()));
-    }
+/* A structure of the kernel, as host code fills it. */
+#define ASCENDC_HOST_TILING(Name, FIELDS, FIELD)                                                   \
+    struct Name : ::Name {                                                                         \
+        size_t GetDataSize() const { return sizeof(::Name); }                                      \
+        void SaveToBuffer(void *target, size_t capacity) const                                     \
+        {                                                                                          \
+            std::memcpy(target, static_cast<const ::Name *>(this),                                 \
+                        std::min(capacity, GetDataSize()));                                        \
+        }                                                                                          \
+        FIELDS(FIELD)                                                                              \
+    };
 #define ASCENDC_CUBE_FIELD(name)                                                                   \
     int32_t get_##name() const { return name; }                                                    \
     void set_##name(int32_t value) { name = value; }
-    ASCENDC_CUBE_FIELDS(ASCENDC_CUBE_FIELD)
+#define ASCENDC_SOFTMAX_FIELD(name)                                                                \
+    uint32_t get_##name() const { return name; }                                                   \
+    void set_##name(uint32_t value) { name = value; }
+ASCENDC_HOST_TILING(TCubeTiling, ASCENDC_CUBE_FIELDS, ASCENDC_CUBE_FIELD)
+ASCENDC_HOST_TILING(SoftMaxTiling, ASCENDC_SOFTMAX_FIELDS, ASCENDC_SOFTMAX_FIELD)
+ASCENDC_HOST_TILING(LogSoftMaxTiling, ASCENDC_SOFTMAX_FIELDS, ASCENDC_SOFTMAX_FIELD)
+#undef ASCENDC_SOFTMAX_FIELD
 #undef ASCENDC_CUBE_FIELD
-};
+#undef ASCENDC_HOST_TILING
 
 }  // namespace optiling
 

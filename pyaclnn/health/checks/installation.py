@@ -72,13 +72,15 @@ def gap_in_kernels(operators: Path) -> str:
     """
     base = operators / KERNELS
     above = [folder for folder in reversed(base.parents) if folder.is_relative_to(operators)]
-    chips = sorted([*base.glob("ascend*"), *base.glob("config/ascend*")])
-    for folder in (*above, base, base / "config", *chips):
+    above += [base, base / "config"]
+    chips = sorted({path.name for place in above[-2:] for path in place.glob("ascend*")})
+    of_chips = [place / chip for chip in chips for place in above[-2:]]
+    for folder in (*above, *of_chips):
         try:
             names = [path.name for path in folder.iterdir()]
         except OSError as error:
             return f"{folder}: {error.strerror}"
-        if names == [folder.name] or (not names and folder not in above):
+        if names == [folder.name] or (not names and folder in of_chips):
             return f"{folder} {'has only another folder of its name' if names else 'is empty'}"
     return "" if chips else f"{base} has no folder of a chip"
 

@@ -56,6 +56,13 @@ class Left:
         """Note that something has ended."""
         self._made.pop((handle, mapping), None)
 
+    def synchronize(self) -> None:
+        """Wait for the work of all contexts: a part of a trace may end before it."""
+        places = {made[1:3]: None for made in self._made.values() if made[2]}
+        for thread, context in places:
+            self._in_thread(thread, function("aclrtSetCurrentContext"), context)
+            self._in_thread(thread, function("aclrtSynchronizeDevice"))
+
     def end(self) -> None:
         """End all, and reset the devices."""
         self._end([*self._made])

@@ -25,7 +25,7 @@ from pyaclnn.capture.memory import Memory
 from pyaclnn.capture.session import content_hash
 from pyaclnn.capture.tensor import made_up
 from pyaclnn.capture.trace import Call, read_trace
-from pyaclnn.capture.verdict import Outcome
+from pyaclnn.capture.verdict import TIMED_OUT, Outcome
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -43,10 +43,9 @@ _ANY_KIND: Final = 4
 _COPIES: Final = frozenset({"copy", "copy-2d"})
 _COMPUTES: Final = frozenset({"phase-2", "graph-run"})
 _MANY: Final = 1 << 31
+_DEVICES: Final = frozenset({"deviceId", "peerDeviceId"})
 _MAY_BE_UNKNOWN: Final = frozenset({"stream", "workspace", "cfg", "expectPtr"})
 """Parameters that NULL serves for if no replayed call has made their handle or address."""
-_TIMED_OUT: Final = 507046
-"""The status of a wait with a limit, which depends on the machine's speed."""
 
 
 def replay(path: Path, *, exact: bool = False, fail_early: bool = False) -> Outcome:
@@ -87,6 +86,7 @@ class _Replay:
         self._descriptors = Descriptors()
         self._needed: dict[int, int] = {}
         self._comparable = True
+        self._devices = 0
         self._placed: dict[int, int] = {}
         self._left = Left(self._in_thread)
         self._threads: dict[int, ThreadPoolExecutor] = {}
@@ -97,7 +97,12 @@ class _Replay:
         """Make a call again, in the thread for those of its thread."""
         if call.number and not self._threads:  # a part of a trace does not begin with it
             function("aclInit")(raw.NULL)
+        if not self._threads:
+            count = raw.ffi.new("uint32_t *")
+            function("aclrtGetDeviceCount")(count)
+            self._devices = int(count[0])
         known = recorded(call.name)
+        call = self._moved(call)
         if known is not None and "reset" in known.role and not call.failed:
             if call.arguments:
                 device = call.handle(next(iter(call.arguments)))
@@ -105,6 +110,15 @@ class _Replay:
             else:
                 self._left.end()
         self._in_thread(call.thread, self._make, call)
+
+    def _moved(self, call: Call) -> Call:
+        """Return a call on a device that this machine lacks as one on another."""
+        moved = {}
+        for name in call.arguments.keys() & _DEVICES:
+            device, here = call.handle(name), self._devices
+            if call.letters[name] in "iu" and 0 < here <= device:
+                moved[name] = self._outcome.moved[device] = device % here
+        return call._replace(arguments=call.arguments | moved) if moved else call
 
     def _in_thread(self, thread: int, work: Callable[..., None], *arguments: Any) -> None:
         if thread not in self._threads:
@@ -136,11 +150,12 @@ class _Replay:
 
     def finish(self) -> None:
         """End what a part of a trace has not ended, and the threads."""
-        self._memory.free()
         for stream, number in self._memory.captured.items():
             end, model = function("aclmdlRICaptureEnd"), raw.ffi.new("aclmdlRI *")
             self._in_thread(number, end, raw.pointer_to(stream), model)
             self._in_thread(number, function("aclmdlRIDestroy"), model[0])
+        self._left.synchronize()
+        self._memory.free()
         self._left.end()
         for thread in self._threads.values():
             thread.shutdown()
@@ -160,7 +175,8 @@ class _Replay:
         if isinstance(call.result, int) and not isinstance(result, int) and result is not None:
             result = raw.address_of(result) if raw.is_pointer(result) else int(result)
         failed = call.failed or ("p" not in role and bool(result))
-        loose = "loose" in role or _TIMED_OUT in {call.result, result}
+        loose = "loose" in role or TIMED_OUT in {call.result, result}
+        loose |= "finds" in role and bool(self._outcome.moved)  # that of the other device
         if "p" not in role and not loose and isinstance(call.result, int):
             self._outcome.compare_status(call, int(result or 0))
         if role & {"graph-begin", "graph-end"}:

@@ -210,7 +210,8 @@ def traces_of(path: Path) -> list[Path]:
 def read_trace(path: str | os.PathLike[str]) -> Iterator[Record]:
     """Read the trace of a process, a block at a time.
 
-    The end of a file in the middle of a block ends the trace: the process was killed.
+    The end of a file in the middle of a block ends the trace: the process was killed. So do zeros
+    in place of a block: the machine went down.
 
     Args:
         path: The file.
@@ -246,6 +247,8 @@ def read_trace(path: str | os.PathLike[str]) -> Iterator[Record]:
 def _blocks(file: IO[bytes]) -> Iterator[bytes]:
     place = len(MAGIC)
     while len(head := file.read(_HEAD.size)) == _HEAD.size:
+        if not any(head):
+            return  # the machine went down: the disk has the length of the file, and zeros
         kind, length, stored, check = _HEAD.unpack(head)
         if kind not in {b"BLKz", b"BLK-"} or length > _LARGEST_BLOCK:
             raise TraceError(f"{file.name}: no block begins at byte {place}")

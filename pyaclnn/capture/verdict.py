@@ -3,8 +3,9 @@
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 from xml.etree import ElementTree as ET
 
 import msgspec
@@ -18,10 +19,11 @@ if TYPE_CHECKING:
 
     from pyaclnn.capture.trace import Call, Contents
 
-__all__ = ["Divergence", "Outcome", "difference"]
+__all__ = ["TIMED_OUT", "Divergence", "Outcome", "difference"]
 
-
-_UNMADE = "skipped that use what no call in the trace has made"
+TIMED_OUT: Final = 507046
+"""The status of a wait with a limit, which depends on the machine's speed."""
+_UNMADE: Final = "skipped that use what no call in the trace has made"
 
 
 class Divergence(msgspec.Struct, frozen=True):
@@ -69,6 +71,7 @@ class Outcome(msgspec.Struct):
         skipped: Calls of functions that a replay does not run, by function.
         unmade: Calls that were not run because no call of the trace has made what they use, by
             function.
+        moved: Devices of the trace that are not here -> those that took their calls.
         divergences: Where the answers part.
     """
 
@@ -81,6 +84,7 @@ class Outcome(msgspec.Struct):
     by_status: Counter[str] = msgspec.field(default_factory=Counter)
     skipped: Counter[str] = msgspec.field(default_factory=Counter)
     unmade: Counter[str] = msgspec.field(default_factory=Counter)
+    moved: dict[int, int] = msgspec.field(default_factory=dict)
     divergences: list[Divergence] = msgspec.field(default_factory=list)
 
     def note(
@@ -145,21 +149,30 @@ class Outcome(msgspec.Struct):
         for kind, skipped in (("skipped", self.skipped), (_UNMADE, self.unmade)):
             if skipped:
                 counts += f", {skipped.total()} calls {kind} ({', '.join(sorted(skipped))})"
+        for device, here in self.moved.items():
+            counts += f", device {device} replayed on device {here}"
         found = len(self.divergences)
         lines.append(f"{counts}: {'no divergence' if not found else f'{found} divergences'}.")
         return "\n".join(lines)
 
     def _operators(self) -> dict[str, list[str]]:
         """Return the divergences of each operator, in words."""
-        names = sorted({*self.judged, *self.unjudged, *(d.function for d in self.divergences)})
+        counted = (self.judged, self.unjudged, self.by_status)
+        names = sorted({*itertools.chain(*counted), *(d.function for d in self.divergences)})
         return {n: [str(d) for d in self.divergences if d.function == n] for n in names}
 
     def table(self) -> str:
         """Return a table in Markdown: of each operator, how many results agree."""
-        rows = [f"| {name} | {self.judged[name]} | {len(found)} | {self.unjudged[name]} |"
-                for name, found in self._operators().items()]  # fmt: skip
-        head = ["| operator | compared | differ | not comparable |", "| --- | --- | --- | --- |"]
-        return "\n".join([f"{self.trace} on {self.backend}", "", *head, *rows])
+        head = ["operator", "compared", "differ", "not comparable", "only the status"]
+        rows = [head, ["---"] * len(head)]
+        for name, found in self._operators().items():
+            counts = [self.judged[name], len(found), self.unjudged[name], self.by_status[name]]
+            rows.append([name, *map(str, counts)])
+        lines = [f"| {' | '.join(row)} |" for row in rows]
+        skipped = sorted({*self.skipped, *self.unmade})
+        if skipped:
+            lines += ["", f"Not replayed: {', '.join(skipped)}."]
+        return "\n".join([f"{self.trace} on {self.backend}", "", *lines])
 
     def junit(self) -> str:
         """Return JUnit XML: a case for each operator."""
@@ -170,7 +183,7 @@ class Outcome(msgspec.Struct):
             case = ET.SubElement(suite, "testcase", name=name, classname="replay")
             if texts:
                 ET.SubElement(case, "failure", message=texts[0]).text = "\n".join(texts)
-            elif not self.judged[name]:
+            elif self.unjudged[name] and not self.judged[name]:
                 ET.SubElement(case, "skipped", message="contents of inputs were not recorded")
         return ET.tostring(suite, encoding="unicode")
 

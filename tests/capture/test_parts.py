@@ -233,3 +233,12 @@ def test_calls_on_what_no_call_has_made_are_skipped_and_counted(tmp_path: Path) 
     words = f"3 calls skipped that use what no call in the trace has made ({', '.join(names)})"
     assert (done.returncode, words in done.stdout) == (0, True), done
     assert json.loads(report.read_text())["unmade"] == dict.fromkeys(names, 1)
+
+
+def test_a_machine_with_fewer_devices_takes_the_calls_of_all(tmp_path: Path) -> None:
+    two, one = {"PYACLNN_MOCK_DEVICES": "2"}, {"PYACLNN_MOCK_DEVICES": "1"}
+    trace = capture(tmp_path / "two.trace", TWO_DEVICES, *FULL, **two)
+    done = pyaclnn("replay", trace, **one)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert ", device 1 replayed on device 0: no divergence" in done.stdout
+    assert "device 1" not in pyaclnn("replay", trace, **two).stdout

@@ -249,6 +249,13 @@ def test_a_trace_that_is_cut_anywhere_is_readable_up_to_its_last_whole_block(
         assert found == whole[: len(found)]
 
 
+def test_zeros_at_the_end_are_a_cut(trace: Path, tmp_path: Path) -> None:
+    zeros = tmp_path / "zeros.trace"
+    zeros.write_bytes(trace.read_bytes() + bytes(4096))
+    assert calls(zeros) == calls(trace)
+    assert pyaclnn("replay", zeros).stdout.endswith("no divergence.\n")
+
+
 def test_a_damaged_block_is_named(trace: Path, tmp_path: Path) -> None:
     data = bytearray(trace.read_bytes())
     data[50] ^= 1  # the first block begins at 16 and ends before 52

@@ -30,6 +30,7 @@ class Given:
     if TYPE_CHECKING:
 
         def __getattr__(self, name: str) -> Any: ...
+        def __setattr__(self, name: str, value: Any) -> None: ...
 
     def array(self, name: str) -> NDArray[Any]:
         """Return an argument as an array."""
@@ -155,12 +156,12 @@ def defined(
 
     def make(body: Callable[[Given], Any]) -> FunctionType:
         kind = result_class(results, body.__module__) if isinstance(results, str) else results
-        quiet = np.errstate(all="ignore")(body)
 
         def compute(arguments: dict[str, Any]) -> Any:
             given = Given()
             given.__dict__ = arguments
-            found = quiet(given)
+            with np.errstate(all="ignore"):  # one decorator for all calls mixes states of threads
+                found = body(given)
             return found if kind is None else kind._make(found)
 
         text = f"lambda {parameters}: compute(locals())"

@@ -47,17 +47,6 @@ def cdist(x1: Array, x2: Array, p: float) -> Array:
     return apart.max(-1) if np.isinf(p) else (apart**p).sum(-1) ** (1 / p)
 
 
-def cdist_backward(gradient: Array, x1: Array, x2: Array, apart: Array, p: float) -> Array:
-    """Return the gradient of `cdist` by its first rows; all tensors have a pair's elements last."""
-    difference = x1.astype(np.float64) - x2
-    if np.isinf(p):
-        slope = np.sign(difference) * (np.abs(difference) == apart)
-    else:
-        powers = np.where(apart > 0, apart, 1).astype(np.float64) ** (p - 1)
-        slope = np.sign(difference) * np.abs(difference) ** (p - 1) / powers if p else 0 * apart
-    return (gradient * slope * (apart > 0)).sum(-2)
-
-
 def lp_powers(x: Array, p: float, axes: Any, keep: bool) -> Array:
     """Return the sums of powers that a p-norm is the root of; the largest, smallest or a count."""
     wide = np.abs(x.astype(np.float64))

@@ -4,16 +4,17 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pyaclnn.reference.kernels.functions.special import erf
 from pyaclnn.reference.kernels.promotion import cast, category, promoted, wide
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
 Array = Any
-erf = np.vectorize(math.erf, otypes=[np.float64])
-erfc = np.vectorize(math.erfc, otypes=[np.float64])
-lgamma = np.vectorize(lambda x: math.inf if x <= 0 == x % 1 else math.lgamma(x), otypes=["d"])
 
 
 def floats(x: Any) -> Array:
@@ -283,6 +284,27 @@ def substituted(a: Array, b: Array, from_below: bool) -> Array:
     return x
 
 
+def cdist_backward(gradient: Array, x1: Array, x2: Array, apart: Array, p: float) -> Array:
+    """The gradient of p-norms of differences by the first rows; a pair's elements lie last."""
+    difference = x1.astype(np.float64) - x2
+    if np.isinf(p):
+        slope = np.sign(difference) * (np.abs(difference) == apart)
+    else:
+        powers = np.where(apart > 0, apart, 1).astype(np.float64) ** (p - 1)
+        slope = np.sign(difference) * np.abs(difference) ** (p - 1) / powers if p else 0 * apart
+    return (gradient * slope * (apart > 0)).sum(-2)
+
+
 def inverse(a: Array) -> Array:
-    """The inverse of each matrix; of zeros in a trial, which have no strides, NaN."""
-    return np.linalg.inv(a) if any(a.strides) else np.full(a.shape, np.nan)
+    """The inverse of each matrix."""
+    return _solved(np.linalg.inv, a)
+
+
+def cholesky(a: Array) -> Array:
+    """The lower triangle of each matrix whose product with its transpose is that."""
+    return _solved(np.linalg.cholesky, a)
+
+
+def _solved(function: Callable[[Array], Array], a: Array) -> Array:
+    """A function of matrices; of zeros in a trial, which have no strides, NaN."""
+    return function(a) if any(a.strides) else np.full(a.shape, np.nan)

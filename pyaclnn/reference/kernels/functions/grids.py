@@ -10,11 +10,21 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
 Array = Any
 NEAREST, BICUBIC = 1, 2
 ZEROS, BORDER, REFLECTION = 0, 1, 2
+
+
+def affine_grid(theta: Array, size: Sequence[int], align: bool) -> Array:
+    """Points from -1 to 1 of images, each moved by a matrix; the last axis comes first."""
+    axes = [
+        np.linspace(-1, 1, count) if align and count > 1 else (2 * np.arange(count) + 1) / count - 1
+        for count in size[2:]
+    ]
+    points = np.stack([*np.meshgrid(*axes, indexing="ij")[::-1], np.ones(size[2:])], -1)
+    return np.einsum("...k,njk->n...j", points, theta)
 
 
 def _reflected(x: Array, low: float, high: float) -> tuple[Array, Array]:

@@ -47,6 +47,58 @@ def cross_entropy_slope(
     return factor * (np.exp(logs) * shares.sum(1, keepdims=True) - shares)
 
 
+def multilabel_margins(x: Array, target: Array, reduction: int) -> tuple[Array, Array]:
+    """A multi-label margin loss, and ones at the classes in front of the first negative one."""
+    if target.shape != x.shape:
+        raise ValueError(f"self is {x.shape} and target {target.shape}; they must be alike")
+    scores, classes = np.atleast_2d(x), np.atleast_2d(target)
+    named = np.logical_and.accumulate(classes >= 0, 1)
+    places = indices_within("target", np.where(named, classes, 0), scores.shape[1])
+    losses, found = np.zeros(len(scores), x.dtype), np.zeros(scores.shape, x.dtype)
+    for row, own in enumerate(scores):
+        chosen = places[row, named[row]]
+        found[row, chosen] = 1
+        others = own[found[row] == 0]
+        losses[row] = np.maximum(1 - own[chosen, None] + others, 0).sum() / max(own.size, 1)
+    return reduced(losses.reshape(x.shape[:-1]), reduction), found.reshape(x.shape)
+
+
+def ctc(
+    logs: Array, targets: Array, sizes: Lengths, blank: int, like: Array
+) -> tuple[Array, Array]:
+    """CTC losses, and the logarithms of the probabilities of paths so far, as `ctc_back` has them.
+
+    The latter have zeros behind the paths of the longest sequence if the result `like` has room for
+    them: that of CANN has multiples of 8.
+    """
+    width = 2 * (targets.shape[1] if targets.ndim > 1 else max(sizes[1], default=0)) + 1
+    losses, paths = np.zeros(logs.shape[1]), np.full((logs.shape[1], len(logs), width), -np.inf)
+    for place, (steps, size) in enumerate(zip(*sizes, strict=True)):
+        path, skips = _path(targets, sizes[1], place, blank, logs.shape[2])
+        so_far = np.full(len(path) + 2, -np.inf)
+        so_far[2] = 0
+        for step in range(steps):
+            ways = [so_far[k : k + len(path)] for k in range(3)]
+            ways[0] = np.where(skips, ways[0], -np.inf)
+            found = np.logaddexp.reduce(ways if step else ways[1:])
+            so_far[2:] = found + logs[step, place, path].astype(np.float64)
+            paths[place, step, : len(path)] = so_far[2:]
+        losses[place] = -np.logaddexp.reduce(so_far[2:][-1 - (size > 0) :])
+    behind = 0 if like.shape[-1] % 8 else -width % 8
+    return losses, np.pad(paths, ((0, 0), (0, 0), (0, behind)))
+
+
+def _path(
+    targets: Array, lengths: Sequence[int], place: int, blank: int, count: int
+) -> tuple[Array, Array]:
+    """The classes of a sequence with those between, and which are reached from the last but one."""
+    start, size = sum(lengths[:place]), lengths[place]
+    path = np.full(2 * size + 1, blank)
+    own = targets[place, :size] if targets.ndim > 1 else targets[start : start + size]
+    path[1::2] = indices_within("targets", own, count)
+    return path, (path != blank) & np.append([False, False], path[2:] != path[:-2])[: len(path)]
+
+
 def ctc_back(
     gradient: Array, logs: Array, targets: Array, sizes: Lengths, forward: Any, rule: Any
 ) -> Array:
@@ -61,13 +113,11 @@ def ctc_back(
         rule: The class between classes, and whether infinite losses have no gradient.
     """
     blank, zero_infinity = rule
-    made, starts = np.zeros(logs.shape), np.cumsum([0, *sizes[1]])
-    for place, (steps, size) in enumerate(zip(*sizes, strict=True)):
-        own = targets[place, :size] if targets.ndim > 1 else targets[starts[place] :][:size]
-        path = np.full(2 * size + 1, blank)
-        path[1::2] = own
+    made = np.zeros(logs.shape)
+    for place, steps in enumerate(sizes[0]):
+        path, reached = _path(targets, sizes[1], place, blank, logs.shape[2])
         each = logs[:steps, place].astype(np.float64)
-        skips = np.append(path[:-2] != path[2:], [False, False])[: len(path)] & (path != blank)
+        skips = np.append(reached[2:], [False, False])[: len(path)]
         later = np.full((steps + 1, len(path) + 2), -np.inf)
         later[steps, len(path) - 1] = 0
         for step in range(steps - 1, -1, -1):

@@ -37,8 +37,8 @@ __all__ = ["Recorded", "known", "recorded", "roles", "with_contents"]
 _ROLES: Final = Path(__file__).with_name("roles.tsv")
 _HOOKS: Final = (
     *("", "phase-1", "phase-2", "create-tensor", "create-list", "repeatable"),
-    *("address", "copy", "collective", "synchronize", "drain", "reset", "graph-begin", "graph-end"),
-    *("message", "graph-run", "copy-2d"),
+    *("address", "copy", "collective", "synchronize", "drain", "reset", "graph-begin"),
+    *("graph-end", "message", "graph-run", "copy-2d", "end-stream", "drop-stream", "end-context"),
 )
 """The hooks of the recorder, in the order of ``enum capture_hook``."""
 _MARKS: Final = {

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Reader of traces: blocks, records, and the calls in them, one after the other.
 
-A file is the line ``pyaclnn trace 2`` and blocks. A block has a head of 20 bytes (``BLKz`` if zlib
+A file is the line ``pyaclnn trace 3`` and blocks. A block has a head of 20 bytes (``BLKz`` if zlib
 has compressed it, else ``BLK-``; its length, 8 bytes; the stored length and its CRC-32, 4 bytes
 each; little-endian) and what is stored: an array in MessagePack, of arrays that begin with a
 number:
@@ -16,6 +16,10 @@ number:
     4  process: its number, policy of contents, seconds since 1970
     5  function that is not recorded: its name, number of calls
     6  end: the signal that ended the process, or 0; the errno that ended the recording, or 0
+    7  contents that are not recorded: call, place, element and time as in 3, name of the parameter,
+       reason. Tensors that have no element, and those of operators that a graph captures, have none
+    8  call that has not returned when the process ended, or for a second: number, name of its
+       function, thread, begin in ns; a record 1 of the same number says that it has returned later
 
 Texts of the program are bytes, and NULL is nil.
 """
@@ -37,6 +41,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 __all__ = [
+    "Absent",
     "Call",
     "Contents",
     "Ended",
@@ -44,12 +49,13 @@ __all__ = [
     "Record",
     "TraceError",
     "Unrecorded",
+    "Unreturned",
     "Value",
     "read_trace",
     "traces_of",
 ]
 
-MAGIC: Final = b"pyaclnn trace 2\n"
+MAGIC: Final = b"pyaclnn trace 3\n"
 _HEAD: Final = struct.Struct("<4sQII")
 _LARGEST: Final = 1 << 40
 _LARGEST_BLOCK: Final = 1 << 32
@@ -195,9 +201,29 @@ class Ended(msgspec.Struct, array_like=True, tag=6, frozen=True):
     error: int = 0
 
 
-Record: TypeAlias = "Call | Contents | Process | Unrecorded | Ended"
+class Absent(msgspec.Struct, array_like=True, tag=7, frozen=True):
+    """Contents that are not recorded: of which operand, as in `Contents`, and the reason."""
+
+    call: int
+    place: int
+    element: int
+    phase: int
+    name: str
+    reason: str
+
+
+class Unreturned(msgspec.Struct, array_like=True, tag=8, frozen=True):
+    """A call that had not returned: its number, function and thread, and when it began, in ns."""
+
+    number: int
+    name: str
+    thread: int
+    begin: int
+
+
+Record: TypeAlias = "Call | Contents | Process | Unrecorded | Ended | Absent | Unreturned"
 _DECODER: Final = msgspec.msgpack.Decoder(
-    list[_Call | _Function | Contents | Process | Unrecorded | Ended]
+    list[_Call | _Function | Contents | Process | Unrecorded | Ended | Absent | Unreturned]
 )
 
 

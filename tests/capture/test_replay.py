@@ -276,7 +276,7 @@ def test_a_damaged_block_is_named(trace: Path, tmp_path: Path) -> None:
         (b"text of another kind", "given is no trace of this version"),
         (b"pyaclnn trace 1\n", "given is no trace of this version"),
         (b"", "no call"),
-        (b"pyaclnn trace 2\nBLK", "no call"),
+        (b"pyaclnn trace 3\nBLK", "no call"),
     ],
     ids=["missing", "foreign", "other version", "empty", "cut"],
 )

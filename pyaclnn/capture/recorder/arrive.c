@@ -6,7 +6,7 @@
 #include <time.h>
 
 #include "convention.h"
-#include "contents.h"
+#include "copies.h"
 #include "file.h"
 #include "hooks.h"
 #include "graphs.h"
@@ -190,10 +190,12 @@ static uint64_t record_call(uint32_t number, struct capture_function *function,
     capture_begin_use(&use, function, words);
     const struct capture_operands *of = use.object == NULL ? NULL : use.object->operands;
     /* What copies are on their way from may end behind the last call that is recorded. */
-    if (wanted || function->hook == CAPTURE_DRAIN || function->hook == CAPTURE_RESET) {
+    const uint8_t hook = function->hook;
+    if (wanted || hook == CAPTURE_RESET || hook == CAPTURE_END_STREAM || hook == CAPTURE_DROP_STREAM ||
+        hook == CAPTURE_END_CONTEXT) {
         capture_before(function, call, words, of);
     }
-    if (function->hook == CAPTURE_SYNCHRONIZE) {
+    if (hook == CAPTURE_SYNCHRONIZE || hook == CAPTURE_SYNCHRONIZE_DEVICE) {
         capture_await();
     }
     const uint64_t begin = now();
@@ -254,7 +256,7 @@ uint64_t capture_arrive(const struct capture_description *front, uint32_t number
     }
     inside = true;
     if (!records) { /* any more: it has ended early */
-        capture_free_room();
+        capture_free_room(-1);
     }
     const uint64_t result = records ? record_call(number, function, target, registers)
                                     : pass_on(target, function, registers);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Contents of tensors: copied on the stream of their operator, hashed once they have arrived. */
+/* Records of contents: of tensors whose elements lie anyhow, of the host, and of what is missing. */
 #pragma once
 
 #include "operands.h"
@@ -8,14 +8,15 @@ enum capture_phase { CAPTURE_BEFORE, CAPTURE_AFTER, CAPTURE_HOST };
 
 void capture_write_contents(uint64_t call, const struct capture_operand *of, enum capture_phase phase,
                             const void *data, uint64_t bytes, bool full);
-void capture_copy_tensor(const struct capture_operand *of, uint64_t call, uint64_t stream,
-                         enum capture_phase phase);
-/* Copy what is read before a call, or written after it; NULL: nothing is known of it. */
-void capture_copy_operands(uint64_t call, const struct capture_operands *of, uint64_t stream,
-                           enum capture_phase phase);
-void capture_arrived(uint64_t stream, bool failed); /* the program has waited for it */
-void capture_drain(void);                           /* wait for all copies */
-void capture_await(void);                           /* the program begins to wait for a stream */
-bool capture_is_settled(void);                      /* no copy is on its way */
-/* The program gives its device back, and with it all that it has of it. */
-void capture_free_room(void);
+/* Contents that replay would miss are not recorded, for a reason. */
+void capture_write_absence(uint64_t call, const struct capture_operand *of, enum capture_phase phase,
+                           const char *reason);
+/* Write a tensor; its elements are put together in row-major order. */
+void capture_write_tensor(uint64_t call, const struct capture_operand *of, enum capture_phase phase,
+                          const uint8_t *data, bool full);
+/* The elements of a tensor; 0: they overlap, and are many, as an expanded tensor may have any number. */
+int64_t capture_elements(const struct capture_tensor *tensor);
+bool capture_is_in_full(const struct capture_function *function);
+/* Why a tensor cannot be recorded, or NULL; whether it has nothing to record. */
+const char *capture_obstacle(const struct capture_tensor *tensor);
+bool capture_is_empty(const struct capture_tensor *tensor);

@@ -18,7 +18,7 @@
 
 enum { BLOCK = 64 << 10, HEAD = 20, COUNT = 5 };
 static const uint64_t PATIENCE = 100000000; /* a block is written after so many nanoseconds */
-static const char MAGIC[] = "pyaclnn trace 2\n";
+static const char MAGIC[] = "pyaclnn trace 3\n";
 static pthread_mutex_t *const lock = &capture_locks[CAPTURE_FILE];
 
 static struct {

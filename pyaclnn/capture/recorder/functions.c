@@ -24,10 +24,12 @@ static const char *const KNOWN[] = {
     [CAPTURE_RECENT_MESSAGE] = "aclGetRecentErrMsg",
     [CAPTURE_GET_CONTEXT] = "aclrtGetCurrentContext",
     [CAPTURE_SET_CONTEXT] = "aclrtSetCurrentContext",
+    [CAPTURE_GET_DEVICE] = "aclrtGetDevice",
     [CAPTURE_MALLOC_HOST] = "aclrtMallocHost",
     [CAPTURE_FREE_HOST] = "aclrtFreeHost",
     [CAPTURE_MEMCPY_ASYNC] = "aclrtMemcpyAsync",
     [CAPTURE_SYNCHRONIZE_STREAM] = "aclrtSynchronizeStream",
+    [CAPTURE_SYNCHRONIZE_WITHIN] = "aclrtSynchronizeStreamWithTimeout",
     [CAPTURE_GRAPH_INFO] = "aclmdlRICaptureGetInfo",
     [CAPTURE_EXCHANGE_MODE] = "aclmdlRICaptureThreadExchangeMode",
 };

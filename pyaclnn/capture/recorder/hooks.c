@@ -5,31 +5,43 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#include "contents.h"
+#include "copies.h"
 #include "file.h"
 #include "graphs.h"
 #include "settings.h"
 
-enum { TO_DEVICE = 1, ANY_KIND = 4, TIMED_OUT = 507046 };
+enum { TO_DEVICE = 1, ANY_KIND = 4, PAGE = 4096, PAGES = 256 };
 
-/* Whether the host can read memory: that of a device faults. */
+/* Whether the host can read memory: that of a device faults, and a program may be wrong. */
 static bool is_readable(const uint8_t *data, uint64_t size)
 {
-    uint8_t ends[2];
-    struct iovec to = {ends, sizeof ends};
-    struct iovec from[] = {{(void *)(uintptr_t)data, 1}, {(void *)(uintptr_t)(data + size - 1), 1}};
-    return size != 0 && process_vm_readv(getpid(), &to, 1, from, 2, 0) == (ssize_t)sizeof ends;
+    const uintptr_t begin = (uintptr_t)data, end = begin + size;
+    bool found = size != 0 && end > begin;
+    for (uintptr_t at = begin; found && at < end;) {
+        uint8_t bytes[PAGES];
+        struct iovec to = {bytes, sizeof bytes}, from[PAGES];
+        size_t count = 0;
+        for (; count < PAGES && at < end; at = (at / PAGE + 1) * PAGE) {
+            from[count++] = (struct iovec){(void *)at, 1};
+        }
+        found = process_vm_readv(getpid(), &to, 1, from, count, 0) == (ssize_t)count;
+    }
+    return found;
 }
 
-/* The source of a copy, if it is memory of the host. */
+/* The source of a copy that CANN has accepted, if it is memory of the host. */
 static void copy_host(const struct capture_function *function, uint64_t call, const void *data,
                       uint64_t size, int32_t kind)
 {
     const struct capture_operand host = {.function = function, .parameter = 2};
-    if (capture_is_copied() && data != NULL &&
-        (kind == TO_DEVICE || (kind == ANY_KIND && is_readable(data, size)))) {
+    if (size == 0 || (kind != TO_DEVICE && kind != ANY_KIND)) {
+        return;
+    }
+    if (is_readable(data, size)) {
         capture_write_contents(call, &host, CAPTURE_HOST, data, size,
-                       capture_settings.contents == CAPTURE_CONTENTS_FULL);
+                               capture_settings.contents == CAPTURE_CONTENTS_FULL);
+    } else if (kind == TO_DEVICE) {
+        capture_write_absence(call, &host, CAPTURE_HOST, "no memory that the host can read");
     }
 }
 
@@ -51,23 +63,20 @@ void capture_before(const struct capture_function *function, uint64_t call,
         stream = stream_of_run(function, words);
         capture_copy_operands(call, of, stream, CAPTURE_BEFORE);
         if (stream == 0) { /* the run is on another */
-            capture_drain();
+            capture_await_inputs(stream);
         }
         break;
-    case CAPTURE_COPY: /* dst, destMax, src, count, kind */
-        copy_host(function, call, words[2].pointer, words[3].bits, (int32_t)words[4].bits);
+    case CAPTURE_END_STREAM:
+        capture_end_stream(words[0].bits, true);
         break;
-    case CAPTURE_COPY_2D: /* dst, dpitch, src, spitch, width, height, kind */
-        if (words[5].bits != 0) {
-            copy_host(function, call, words[2].pointer,
-                      (words[5].bits - 1) * words[3].bits + words[4].bits, (int32_t)words[6].bits);
-        }
+    case CAPTURE_DROP_STREAM:
+        capture_end_stream(words[0].bits, false);
         break;
-    case CAPTURE_DRAIN:
-        capture_drain();
+    case CAPTURE_END_CONTEXT:
+        capture_end_context(words[0].bits);
         break;
     case CAPTURE_RESET:
-        capture_free_room();
+        capture_free_room(function->count == 0 ? -1 : (int32_t)words[0].bits);
         break;
     default:
         break;
@@ -109,8 +118,10 @@ void capture_after(const struct capture_function *function, uint64_t call,
     if (!capture_is_copied()) {
         return;
     }
-    if (function->hook == CAPTURE_SYNCHRONIZE && (int32_t)result != TIMED_OUT) {
-        capture_arrived(words[0].bits, failed); /* else the copies are still on their way */
+    if (function->hook == CAPTURE_SYNCHRONIZE) {
+        capture_arrived(words[0].bits, (int32_t)result);
+    } else if (function->hook == CAPTURE_SYNCHRONIZE_DEVICE) {
+        capture_arrived_on_device((int32_t)result);
     }
     if (failed || !capture_wanted(call)) {
         return;
@@ -121,6 +132,17 @@ void capture_after(const struct capture_function *function, uint64_t call,
             capture_copy_operands(call, of, words[3].bits, CAPTURE_AFTER);
         }
         break;
+    case CAPTURE_COPY: /* dst, destMax, src, count, kind */
+        copy_host(function, call, words[2].pointer, words[3].bits, (int32_t)words[4].bits);
+        break;
+    case CAPTURE_COPY_2D: { /* dst, dpitch, src, spitch, width, height, kind */
+        uint64_t size = 0;
+        if (words[5].bits != 0 && !__builtin_mul_overflow(words[5].bits - 1, words[3].bits, &size) &&
+            !__builtin_add_overflow(size, words[4].bits, &size)) {
+            copy_host(function, call, words[2].pointer, size, (int32_t)words[6].bits);
+        }
+        break;
+    }
     case CAPTURE_COLLECTIVE:
         copy_received(function, call, words);
         break;

@@ -4,7 +4,7 @@
 #include <signal.h>
 #include <stdlib.h>
 
-#include "contents.h"
+#include "copies.h"
 #include "file.h"
 #include "settings.h"
 
@@ -50,10 +50,10 @@ int capture_begin(const char *path, const char *options)
     return begin(path, options);
 }
 
-/* End the trace: what is pending is waited for. */
+/* End the trace: what is pending is waited for, within bounds. */
 void capture_end(void)
 {
-    capture_drain();
+    capture_end_contents();
     capture_close();
 }
 

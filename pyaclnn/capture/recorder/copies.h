@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Copies of tensors, on the stream of their operator, and their arrival. */
+#pragma once
+
+#include "contents.h"
+
+enum { CAPTURE_TIMED_OUT = 507046 };
+void capture_copy_tensor(const struct capture_operand *of, uint64_t call, uint64_t stream,
+                         enum capture_phase phase);
+/* Copy what is read before a call, or written after it; NULL: nothing is known of it. */
+void capture_copy_operands(uint64_t call, const struct capture_operands *of, uint64_t stream,
+                           enum capture_phase phase);
+/* The program begins to wait, and has waited: for a stream, or for the device of its context. */
+void capture_await(void);
+void capture_arrived(uint64_t stream, int32_t status);
+void capture_arrived_on_device(int32_t status);
+void capture_await_inputs(uint64_t stream); /* before what runs elsewhere; as long as that is bearable */
+void capture_end_stream(uint64_t stream, bool waits); /* the program is about to destroy it */
+void capture_end_context(uint64_t context);
+void capture_end_contents(void); /* the trace ends */
+bool capture_is_settled(void);                      /* no copy is on its way */
+/* The program gives a device back, and with it all that it has of it; -1: every device. */
+void capture_free_room(int32_t device);

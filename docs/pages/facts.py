@@ -31,8 +31,7 @@ from pyaclnn.mock import contract
 from pyaclnn.mock.contract import RULES
 from pyaclnn.mock.control.functions import functions as exported
 from pyaclnn.mock.operators.graph_table import graph_expressions
-from pyaclnn.reference import Strength, implementation
-from pyaclnn.reference.kernels.aten import KERNELS
+from pyaclnn.reference import implementation
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -130,15 +129,18 @@ def catalogued() -> Iterator[str]:
         f"# All operators of CANN\n\nThe {len(declared)} operators that are known, as functions of "
         "`pyaclnn.aclnn`, whose `dir` lists those of an installation. "
         "[Call any operator by name](../how-to/any-operator.md) describes how they are called. On "
-        "the simulated NPU, *own* is a kernel that it has itself, and *PyTorch* "
-        f"one that it has with `{KERNELS}=torch`, which may differ from CANN in data types and "
-        "defaults; any other can be [given one](../how-to/teach.md).\n\n"
+        "the simulated NPU, *own* is a kernel that it has itself; any other can be "
+        "[given one](../how-to/teach.md).\n\n"
     )
     groups: dict[str, list[list[str]]] = {}
     for name, signature in declared.items():
         entry = catalogue().get(name)
         releases = ", ".join(entry.releases) if entry else signature.since
-        row = [f"`{name}`<br>`{in_one_line(name, signature)}`", releases, _kernel_of(name)]
+        row = [
+            f"`{name}`<br>`{in_one_line(name, signature)}`",
+            releases,
+            "own" if implementation(name) else "—",
+        ]
         groups.setdefault(category_of(name), []).append(row)
     for category in sorted(groups, key=lambda category: (category == "others", category)):
         yield f"## {category[0].upper()}{category[1:]}\n\n"
@@ -156,13 +158,6 @@ def catalogued() -> Iterator[str]:
     single = sorted(graph_expressions().items())
     rows = [[f"`{n}`", ", ".join(re.findall(r"aclnn\w+", r.text)) or "NumPy"] for n, r in single]
     yield from _table(["in graphs", "computed by"], rows)
-
-
-def _kernel_of(operator: str) -> str:
-    found = implementation(operator)
-    if found is None:
-        return "—"
-    return "PyTorch" if found.strength is Strength.ATEN else "own"
 
 
 def functions() -> Iterator[str]:

@@ -73,9 +73,6 @@ _SILENT: Final[Mapping[str, str]] = MappingProxyType(
         "PYACLNN_MOCK_PYTHON": "the Python that runs the device process, if it is not found by "
         "itself",
         "PYACLNN_MOCK_OPERATORS": "files of kernels for operators, separated by colons",
-        "PYACLNN_MOCK_KERNELS": "`torch`: PyTorch, where it is installed, computes operators of "
-        "which the simulated NPU has no kernel; it may differ from CANN in data types and "
-        "defaults; `numpy`: it does not; if unset, it does once the program has imported it",
         "PYACLNN_MOCK_PATIENCE": "seconds that the device process may take to start, and a kernel "
         "to end in phase 1; default 60",
         "PYACLNN_MOCK_MEMORY": "MiB of memory of each device, at most its chip's; default: "

@@ -116,12 +116,10 @@ class Strength(Enum):
     Attributes:
         DEFINITION: A definition of this package; the operator has a description.
         KERNEL: A NumPy function of the C parameters.
-        ATEN: An expression of PyTorch's functions, which may differ from CANN.
     """
 
-    DEFINITION = 3
-    KERNEL = 2
-    ATEN = 1
+    DEFINITION = 2
+    KERNEL = 1
 
 
 class Implementation(NamedTuple):
@@ -130,7 +128,7 @@ class Implementation(NamedTuple):
     Attributes:
         c_name: The C name of the operator.
         strength: The kind of the implementation.
-        load: Loads its kernel. With `Strength.ATEN` it raises ImportError without PyTorch.
+        load: Loads its kernel.
     """
 
     c_name: str
@@ -150,19 +148,16 @@ def implementation(c_name: str) -> Implementation | None:
         c_name: The C name of the operator, such as ``"aclnnAdd"``.
 
     Returns:
-        Its definition, else its NumPy kernel, else its line of PyTorch; None if it has none.
+        Its definition, else its NumPy kernel; None if it has none.
     """
     from pyaclnn.facts.operators import by_c_name  # noqa: PLC0415  # definitions need none
 
     if c_name in by_c_name():
         return Implementation(c_name, Strength.DEFINITION, functools.partial(_defined, c_name))
     from pyaclnn.reference.kernels import built_in  # noqa: PLC0415  # NumPy
-    from pyaclnn.reference.kernels.aten import aten_calls, aten_kernel  # noqa: PLC0415  # NumPy
 
     if c_name in built_in():
         return Implementation(c_name, Strength.KERNEL, lambda: built_in()[c_name])
-    if c_name in aten_calls():
-        return Implementation(c_name, Strength.ATEN, functools.partial(aten_kernel, c_name))
     return None
 
 

@@ -175,11 +175,6 @@ def _backend(*, load: bool) -> Iterator[tuple[str, str]]:
         return
     simulated = ", the simulated NPU" if found.name == "mock" else ""
     yield "backend", f"{found.name}{simulated}, {found.origin}"
-    if simulated:
-        from pyaclnn.reference.kernels.aten import CAUTION, KERNELS  # noqa: PLC0415  # NumPy
-
-        if os.environ.get(KERNELS) == "torch":
-            yield "kernels", f"where it has none of its own, {CAUTION}"
     for group, paths in found.files.items():
         yield from ((group, str(path)) for path in paths)
     try:

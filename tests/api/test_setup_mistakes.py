@@ -30,8 +30,9 @@ except pyaclnn.AclError as error:
 
 WITHOUT_KERNEL = """
 import numpy, pyaclnn
+x = numpy.ones(2, numpy.float32)
 try:
-    pyaclnn.aclnn.erfinv(numpy.ones(2, numpy.float32))
+    pyaclnn.aclnn.precision_compare(x, x, pyaclnn.Empty(2, numpy.uint32))
 except pyaclnn.UnsupportedError as error:
     print(error)
 """

@@ -37,7 +37,6 @@ OWN = {
     "pyaclnn.runtime.configuration": "the package's own entry among the installed ones",
     "pyaclnn.base.limits": "/proc",
     "pyaclnn.mock.control.tools": "/proc",
-    "pyaclnn.reference.kernels.aten": "/proc, for the libraries of the program",
     "pyaclnn.mock.protocol.mapping": "/proc, for memory that another process shares",
     "pyaclnn.pytest_plugin": "/proc",
     "pyaclnn.health.child.steps.soak": "/proc",

@@ -19,8 +19,8 @@ WIDTHS = {32: 4.0, 256: 2.5}
 def compare(turns: int) -> Iterator[Comparison]:
     """Time training steps, and norms of ``pyaclnn.torch``.
 
-    Run it as ``pyaclnn mock run -- python -m tests.benchmarks torch`` with
-    ``PYACLNN_MOCK_KERNELS=torch``, where torch-npu is installed.
+    Run it as ``pyaclnn mock run -- python -m tests.benchmarks torch``, where torch-npu is
+    installed.
     """
     import torch  # noqa: PLC0415  # the other benchmarks do without it
     import torch_npu  # noqa: F401, PLC0415  # as above

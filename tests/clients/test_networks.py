@@ -22,7 +22,6 @@ LIBRARIES = ("transformers", "accelerate", "peft", "vllm")
 SETTINGS = [
     *(({"PYACLNN_MOCK_CANN": "8.1"}, case) for case in CASES if case not in LATER),
     *(({"PYACLNN_MOCK_CANN": "9.1"}, case) for case in CASES),
-    *(({"PYACLNN_MOCK_KERNELS": "torch"}, case) for case in CASES if case not in LATER),
 ]
 
 

@@ -37,7 +37,7 @@ DEFINITION: Final = REFERENCE / "arithmetic" / "definition.py"
 """The maker of functions of definitions, which counts with them."""
 TESTS: Final = {
     ROOT / "tests" / "mock_device": (
-        "kernel_*.*", "cases.py", "oracles.py", "aten_*.py", "test_*kernel*.py", "test_aten.py",
+        "kernel_*.*", "cases.py", "oracles.py", "test_*kernel*.py",
     ),
     ROOT / "tests" / "reference": ("*.py",),
 }  # fmt: skip

@@ -121,6 +121,7 @@ def of(*dims: int, word: str = "FLOAT", form: str = "ND") -> Tensor:
 
 
 X, HALF, LONG = of(2, 3), of(2, 3, word="FLOAT16"), of(2, 3, word="INT64")
+COUNTS = of(2, 3, word="UINT32")
 ONE = Scalar(DATA_TYPES["INT64"], (1).to_bytes(8, "little"))
 NOT_NULL = -1
 """Anything but 161001."""
@@ -232,15 +233,20 @@ VERDICTS: dict[str, tuple[str, str, dict[str, Value], int]] = {
     ),
     "no kernel, and a type that CANN refuses": (
         "910b",
-        "aclnnErfinv",
-        {"self": of(3, word="COMPLEX64"), "out": of(3)},
+        "aclnnPrecisionCompare",
+        {"golden": of(2, 3, word="COMPLEX64"), "realdata": X, "out": COUNTS},
         161002,
     ),
-    "no kernel": ("910b", "aclnnErfinv", {"self": X, "out": X}, 999001),
+    "no kernel": (
+        "910b",
+        "aclnnPrecisionCompare",
+        {"golden": X, "realdata": X, "out": COUNTS},
+        999001,
+    ),
     "no kernel, and INT4 weights": (
         "910b",
-        "aclnnErfinv",
-        {"self": of(4, word="INT4"), "out": X},
+        "aclnnPrecisionCompare",
+        {"golden": of(2, 3, word="INT4"), "realdata": X, "out": COUNTS},
         161002,
     ),
 }

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
+from pyaclnn.mock.protocol.dtypes import DATA_TYPES
 from pyaclnn.mock.protocol.values import Tensor
 
 from .test_kernels import VECTORS, Stage, is_tensor
@@ -87,3 +88,19 @@ def test_an_index_that_numpy_refuses_is_told_its_bound(place: str, bench: Bench)
     status, text = answer_to(bench, vector, name, HUGE)
     assert status == 507015
     assert f"{name} has an element {HUGE}; it must be in {WRAPPED[place]}" in text
+
+
+def test_an_error_of_numpy_is_told_with_shapes_and_bounds(bench: Bench) -> None:
+    counted = bench.put(np.array([2, -1, 7]), DATA_TYPES["INT32"])
+    out = bench.empty(8, data_type=DATA_TYPES["INT64"])
+    given: dict[str, Any] = {"self": counted, "weights": None, "minlength": 8, "out": out}
+    reply = bench.run("aclnnBincount", given)
+    assert reply.status == 507015
+    assert "self has shape [3] and elements from -1 to 7" in reply.text, reply.text
+
+
+def test_a_singular_matrix_is_a_fault_of_the_kernel(bench: Bench) -> None:
+    reply = bench.run(
+        "aclnnInverse", {"self": bench.put(np.zeros((2, 2))), "out": bench.empty(2, 2)}
+    )
+    assert (reply.status, "Singular" in reply.text) == (507015, True)

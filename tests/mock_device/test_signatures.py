@@ -177,9 +177,11 @@ def test_an_operator_in_no_table_writes_what_its_kernel_does_not_name() -> None:
     assert signature.read == ("x", "cacheRef", "scale")
 
 
-@pytest.mark.parametrize("name", ["aclnnAbs", "aclnnErfinv"])  # with a kernel, and without
-def test_an_operator_is_made_once(name: str) -> None:
-    call = Call(name, 0, {"self": X, "out": X})
+@pytest.mark.parametrize(
+    ("name", "read"), [("aclnnAbs", ["self"]), ("aclnnPrecisionCompare", ["golden", "realdata"])]
+)  # with a kernel, and without
+def test_an_operator_is_made_once(name: str, read: list[str]) -> None:
+    call = Call(name, 0, {**dict.fromkeys(read, X), "out": X})
     assert find_operator(call, OLDEST) is find_operator(call, OLDEST)
 
 

@@ -13,7 +13,7 @@ from pyaclnn.mock.operators.kernel_call import KernelCall
 from pyaclnn.mock.operators.trial import MisfitError, try_kernel
 from pyaclnn.mock.protocol.dtypes import DATA_TYPES
 from pyaclnn.mock.protocol.values import BoolArray, IntArray, TensorList, Value
-from pyaclnn.reference.kernels.kernel import Kernel
+from pyaclnn.reference.kernels.kernel import Kernel, KernelLimitError
 
 from .bench import tensor
 
@@ -161,6 +161,24 @@ def test_a_large_call_that_is_wrong_is_refused_with_its_own_lengths(
     assert (reply.status, text in reply.text) == (161002, True), reply.text
 
 
+@pytest.mark.parametrize(
+    ("name", "arguments", "text"),
+    [
+        ("aclnnDot", {"self": tensor(3), "tensor": tensor(4), "out": tensor()}, "mismatch"),
+        (
+            "aclnnGluBackward",
+            {"gradOut": tensor(1), "self": tensor(3), "dim": 0, "out": tensor(3)},
+            "equal division",
+        ),
+    ],
+)
+def test_what_numpy_refuses_is_refused(
+    name: str, arguments: dict[str, Value], text: str, bench: Bench
+) -> None:
+    reply = bench.check(name, arguments)
+    assert (reply.status, text in reply.text) == (161002, True), reply.text
+
+
 def in_blocks(x: Any) -> Any:
     if x.shape[-1] % 32:
         raise ValueError("the last dimension must be a multiple of 32")
@@ -194,6 +212,17 @@ def test_no_probe_refuses_what_the_kernel_takes(case: str) -> None:
     else:
         with pytest.raises((MisfitError, ValueError), match=r"multiple of 32|shape"):
             try_kernel(KernelCall(signature, kernel), values)
+
+
+def test_a_limit_of_a_kernel_of_this_project_is_none_of_cann() -> None:
+    def compute(self: Any) -> Any:
+        raise NotImplementedError(f"no {self.dtype}")
+
+    kernel = Kernel("aclnnAbs", compute, plain=True)
+    signature = signature_of(kernel.name, kernel)
+    assert signature is not None
+    with pytest.raises(KernelLimitError, match=r"does not take these arguments \(.*no float32"):
+        try_kernel(KernelCall(signature, kernel), {"self": tensor(3), "out": tensor(3)})
 
 
 def test_a_list_of_lengths_is_shortened_as_the_tensors_are() -> None:

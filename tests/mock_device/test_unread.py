@@ -17,7 +17,7 @@ from pyaclnn.mock.protocol.dtypes import DATA_TYPES
 from pyaclnn.mock.protocol.values import BoolArray, FloatArray, IntArray, TensorList
 from pyaclnn.reference.kernels import built_in
 from pyaclnn.reference.kernels.kernel import Kernel, KernelLimitError, short_names
-from pyaclnn.reference.kernels.rows import rows_of
+from pyaclnn.reference.kernels.rows import rows
 
 from .bench import tensor
 from .test_kernels import VECTORS, Stage
@@ -85,7 +85,7 @@ def test_what_changes_no_number_is_an_input_that_some_kernel_does_not_read() -> 
 
 
 def test_what_may_be_null_is_read() -> None:
-    for name, row in rows_of("numpy").items():
+    for name, row in rows().items():
         listed = [p.name for p in catalogue()[name].parameters]
         own = {short for each in listed for short in short_names(each)}
         assert {*row.null} & own <= {*built_in()[name].parameters}, name

@@ -14,7 +14,6 @@ import pytest
 
 from pyaclnn import mock
 from pyaclnn.facts.chips import all_chips
-from pyaclnn.reference.kernels.aten import CAUTION, KERNELS
 from pyaclnn.runtime import configuration
 
 from .commands import pyaclnn, run, silent_environment
@@ -91,13 +90,6 @@ def test_env_prints_one_block() -> None:
         path = str(mock.libdir() / name)
         assert sum(path in line for line in done.stdout.splitlines()) == 2, "found and loaded"
     assert "s3cret" not in done.stdout
-
-
-def test_env_says_that_pytorch_computes() -> None:
-    done = pyaclnn(
-        "env", environment=silent_environment(PYACLNN_BACKEND="mock", **{KERNELS: "torch"})
-    )
-    assert f"kernels       where it has none of its own, {CAUTION}\n" in done.stdout
 
 
 def test_env_without_cann_says_what_was_tried() -> None:

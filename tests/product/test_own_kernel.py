@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 import sys
+import textwrap
 from pathlib import Path
 
 import numpy as np
@@ -45,12 +46,21 @@ def test_that_for_a_package_is_a_kernel_too(tmp_path: Path) -> None:
     assert rows.tolist() == [[4, 4, 4], [9, 9, 9]]
 
 
-def test_without_one_an_operator_says_how_to_give_it_one() -> None:
-    call = "import numpy, pyaclnn; pyaclnn.aclnn.erfinv(numpy.ones(3, 'f'))"
+def test_without_one_an_operator_says_how_to_give_it_one(tmp_path: Path) -> None:
+    call = (
+        "import numpy, pyaclnn; x = numpy.ones(3, 'f'); "
+        "pyaclnn.aclnn.precision_compare(x, x, pyaclnn.Empty(3, 'uint32'))"
+    )
     done = run(sys.executable, "-c", call, environment=silent_environment(PYACLNN_BACKEND="mock"))
     assert done.returncode == 1
     assert "999001" in done.stderr
-    assert '@pyaclnn.mock.operator("aclnnErfinv")' in done.stderr
+    assert "the simulated NPU has aclnnPrecisionCompare, but no kernel for it" in done.stderr
+    outline = done.stderr.partition("names, with\n")[2].partition("\nor a package")[0]
+    path = tmp_path / "outline.py"
+    path.write_text(textwrap.dedent(outline).replace("return out", "return golden"), "utf-8")
+    kernel = script(path).kernel
+    assert kernel(golden=7, realdata=8) == 7
+    assert kernel.__aclnn__[0].name == "aclnnPrecisionCompare"
     assert "PYACLNN_MOCK_OPERATORS" in done.stderr
     assert "ASCEND_CUSTOM_OPP_PATH" in done.stderr
 

@@ -59,8 +59,7 @@ static bool is_set(const char *variable)
 /* Code of the user may keep something in the process, and files of it may change. */
 static bool runs_foreign_code(void)
 {
-    return is_set("PYACLNN_MOCK_OPERATORS") || is_set("ASCEND_CUSTOM_OPP_PATH") ||
-           is_set("PYACLNN_MOCK_KERNELS");
+    return is_set("PYACLNN_MOCK_OPERATORS") || is_set("ASCEND_CUSTOM_OPP_PATH");
 }
 
 static void end_kept(void)

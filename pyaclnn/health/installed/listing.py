@@ -21,8 +21,7 @@ from pyaclnn.facts.operators.types import ARRAYS
 from pyaclnn.health.installed.comparison import SEVERITIES, compare, find_installation
 from pyaclnn.health.installed.kernels import chip_folder, chips, kernel_of, kernels, refusal
 from pyaclnn.ops.typed_stub import typed_stub
-from pyaclnn.reference import Strength, implementation
-from pyaclnn.reference.kernels.aten import CAUTION, KERNELS
+from pyaclnn.reference import implementation
 
 if TYPE_CHECKING:
     import argparse
@@ -159,11 +158,8 @@ def show_operator(
 
 def on_the_simulated_npu(operator: str) -> str:
     """Describe what computes an operator on the simulated NPU, by its C name."""
-    found = implementation(operator)
-    if found is None:
+    if implementation(operator) is None:
         return "no kernel; pyaclnn.mock.operator gives it one"
-    if found.strength is Strength.ATEN:
-        return f"with {KERNELS}=torch, {CAUTION}"
     return "a kernel of its own"
 
 

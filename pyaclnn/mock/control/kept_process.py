@@ -13,8 +13,8 @@ def keep_process(*, keep: bool) -> None:
 
     It keeps its modules, and nothing else: the next device has memory of its own, and a process in
     which an array of the last one's memory is alive is not kept. Nor is one that has run foreign
-    code (``PYACLNN_MOCK_OPERATORS``, ``ASCEND_CUSTOM_OPP_PATH``, ``PYACLNN_MOCK_KERNELS``), or has
-    another environment than this process has now.
+    code (``PYACLNN_MOCK_OPERATORS``, ``ASCEND_CUSTOM_OPP_PATH``), or has another environment than
+    this process has now.
 
     Args:
         keep: Without it, a kept process ends.

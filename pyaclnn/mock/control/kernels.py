@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
 __all__ = ["SOURCES", "Computed", "kernels", "run"]
 
-SOURCES: Final = ("yours", "numpy", "torch", "none")
-"""What computes an operator: a kernel of the user, of NumPy or of PyTorch, or nothing."""
+SOURCES: Final = ("yours", "numpy", "none")
+"""What computes an operator: a kernel of the user or of NumPy, or nothing."""
 _GROUP: Final = "it exchanges data between devices"
 _OWN: Final = "PYACLNN_MOCK_OPERATORS names files of your own"
 
@@ -43,18 +43,17 @@ def kernels(release: str) -> list[Computed]:
     # Slow to load: no other command needs them.
     from pyaclnn.facts.operators.catalogue import catalogue  # noqa: PLC0415
     from pyaclnn.mock.operators.finding import computes  # noqa: PLC0415
-    from pyaclnn.reference import Strength, implementation  # noqa: PLC0415
+    from pyaclnn.reference import implementation  # noqa: PLC0415
     from pyaclnn.reference.kernels.rows import missing  # noqa: PLC0415
 
     made = []
     for name, entry in catalogue().items():
         if not entry.is_in(release):
             continue
-        found = implementation(name)
-        if found is None or found.strength is Strength.ATEN:
-            source = "yours" if computes(name, release) else "none" if found is None else "torch"
-        else:
+        if implementation(name) is not None:
             source = "numpy"
+        else:
+            source = "yours" if computes(name, release) else "none"
         groups = any(p.kind == "s" and p.name.startswith("group") for p in entry.parameters)
         reason = _GROUP if groups else missing().get(name, "no kernel is written")
         why = f"{reason}; {_OWN}" if source == "none" else ""

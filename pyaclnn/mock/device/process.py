@@ -26,7 +26,6 @@ from typing import TYPE_CHECKING, NoReturn
 
 from pyaclnn.base.errors import text_of
 from pyaclnn.base.limits import memory_error_message
-from pyaclnn.base.variable import choice
 from pyaclnn.facts.chips import FAMILIES, find_chip
 from pyaclnn.mock.protocol.mapping import open_shared
 from pyaclnn.mock.protocol.wire import (
@@ -142,7 +141,6 @@ class Server:
                 f"speaks {PROTOCOL_VERSION}: both must come from one installation"
             )
         _require_chip(hello.soc_name)
-        choice("PYACLNN_MOCK_KERNELS", "torch", "numpy")
         faults = os.environ.get("PYACLNN_MOCK_FAULTS")
         if faults:
             from pyaclnn.mock.protocol.fault_functions import require_functions  # noqa: PLC0415  # few name faults

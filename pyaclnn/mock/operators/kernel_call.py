@@ -26,8 +26,6 @@ from pyaclnn.mock.protocol.values import (
     Tensor,
     TensorList,
 )
-from pyaclnn.reference import Strength, implementation
-from pyaclnn.reference.kernels.aten import CAUTION, KERNELS
 from pyaclnn.reference.kernels.functions.exchange import GroupError
 from pyaclnn.reference.kernels.kernel import KernelLimitError
 from pyaclnn.reference.kernels.promotion import category, wide, wide_dtype
@@ -90,21 +88,16 @@ class KernelCall(NamedTuple):
     def is_own(self) -> bool:
         """Whether the kernel is one of this project, and none of a user's."""
         kernel = self.kernel
-        made = bool(kernel.trial) or kernel.plain
-        return made or kernel.function.__module__.startswith("pyaclnn.reference.")
+        return kernel.plain or kernel.function.__module__.startswith("pyaclnn.reference.")
 
     def results(
-        self,
-        values: dict[str, Value],
-        array_of: Callable[[str, Tensor], NDArray[Any]],
-        function: Callable[..., Any] | None = None,
+        self, values: dict[str, Value], array_of: Callable[[str, Tensor], NDArray[Any]]
     ) -> list[Result]:
-        """Call the kernel's function or another one, once.
+        """Call the kernel's function once.
 
         Args:
             values: The arguments by their C names.
             array_of: Returns the array of a tensor that is read.
-            function: The function; the kernel's own if None.
 
         Returns:
             Each written tensor with its result, whose data type is that of the tensor.
@@ -114,20 +107,16 @@ class KernelCall(NamedTuple):
             KernelLimitError: A kernel of this project fails otherwise than by the data.
             ValueError: The function raises it, or a result has the wrong type.
         """
-        return self.bound(values, array_of, function)()
+        return self.bound(values, array_of)()
 
     def bound(
-        self,
-        values: dict[str, Value],
-        array_of: Callable[[str, Tensor], NDArray[Any]],
-        function: Callable[..., Any] | None = None,
+        self, values: dict[str, Value], array_of: Callable[[str, Tensor], NDArray[Any]]
     ) -> Callable[[], list[Result]]:
-        """Bind arguments to the kernel's function or another one, to call it any number of times.
+        """Bind arguments to the kernel's function, to call it any number of times.
 
         Args:
             values: The arguments by their C names.
             array_of: Returns the array of a tensor that is read.
-            function: The function; the kernel's own if None.
 
         Returns:
             A function that returns what `results` does, with the arrays as they are then.
@@ -148,7 +137,7 @@ class KernelCall(NamedTuple):
             arguments = dict(fixed)
             for parameter, made in fresh:
                 arguments[parameter] = made()
-            found = self._called(function or kernel.function, arguments)
+            found = self._called(kernel.function, arguments)
             if found is None and any(target is not None for target in targets):
                 raise ValueError(f"its kernel returns None; it writes {', '.join(names)}")
             pieces = list(found) if isinstance(found, tuple) else [found]
@@ -295,19 +284,16 @@ def _lowered(result: Result) -> NDArray[Any]:
     return result.array.reshape(()) if only else result.array
 
 
-def kernel_missing(name: str, why: str) -> str:
+def kernel_missing(name: str, why: str = "") -> str:
     """Return the text of the answer 999001, with the ways to add a kernel.
 
     Args:
         name: The C name of the operator.
         why: Why its own kernel does not serve; empty if it has none.
     """
-    found = implementation(name)
-    known = found is not None and found.strength is Strength.ATEN
-    aten = f" A program that imports torch, or {KERNELS}=torch: {CAUTION}."
     return (
-        f"EZ9999: the simulated NPU has {name}, but no kernel for it{why and f': {why}'}."
-        f"{aten if known and not why else ''} Give it one: a file that {VARIABLE} names, with\n"
+        f"EZ9999: the simulated NPU has {name}, but no kernel for it{why and f': {why}'}. "
+        f"Give it one: a file that {VARIABLE} names, with\n"
         f"{_example(name)}\n"
         "or a package of pyaclnn.ascendc.package.build_package, in a folder that "
         "ASCEND_CUSTOM_OPP_PATH names."

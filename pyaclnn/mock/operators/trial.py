@@ -77,11 +77,10 @@ def try_kernel(call: KernelCall, values: dict[str, Value]) -> None:
         TypeError: The kernel raises it.
         ValueError: The kernel raises it, or a result has another data type.
     """
-    kernel = call.kernel
-    long = [] if kernel.trial else _long_lengths(call, values)
+    long = _long_lengths(call, values)
     if not long:
-        for result in call.results(values, zeros, kernel.trial):
-            require_fit(result, shrinks=kernel.shrinks)
+        for result in call.results(values, zeros):
+            require_fit(result, shrinks=call.kernel.shrinks)
         return
     base = _replacements(call, values, long)
     if _largest(values, base) > _MANY:

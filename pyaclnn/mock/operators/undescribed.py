@@ -1,26 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Operators without a description: by their kernels, or by their signatures alone.
-
-PyTorch's kernels come last, if the program or the environment asks for them.
-"""
+"""Operators without a description: by their kernels, or by their signatures alone."""
 
 from __future__ import annotations
 
 import functools
-import sys
-from typing import TYPE_CHECKING, Any, TypeGuard
+from typing import TYPE_CHECKING, Any
 
-from pyaclnn.base.errors import text_of
 from pyaclnn.facts.operators.catalogue import catalogue
 from pyaclnn.mock.operators.arguments import signature_of
 from pyaclnn.mock.operators.user_kernels import operator_of_kernel, operator_without_kernel
 from pyaclnn.reference import Strength, implementation
-from pyaclnn.reference.kernels.aten import is_asked_for
 
 if TYPE_CHECKING:
     from pyaclnn.mock.operators.operator import Operator
     from pyaclnn.mock.protocol.values import Call
-    from pyaclnn.reference import Implementation
     from pyaclnn.reference.kernels.kernel import Kernel
 
 __all__ = ["find_undescribed"]
@@ -36,34 +29,23 @@ def find_undescribed(call: Call, kernel: Kernel | None) -> Operator[Any] | None:
     Returns:
         The operator; None if nothing is known of it.
     """
-    name, why = call.operator, ""
+    name = call.operator
     found = implementation(name)
-    if kernel is None and _is_used(found):
-        try:
-            kernel = found.kernel
-        except ImportError as error:
-            why = f"PyTorch would compute it, which {sys.executable} has not ({text_of(error)})"
+    # No definition computes it: a described operator that comes here is not in the release.
+    if kernel is None and found is not None and found.strength is Strength.KERNEL:
+        kernel = found.kernel
     types = () if name in catalogue() else tuple((n, type(v)) for n, v in call.arguments.items())
-    return _make(name, kernel, why, types)
-
-
-def _is_used(found: Implementation | None) -> TypeGuard[Implementation]:
-    """Report whether an implementation computes a call of an operator without a description.
-
-    A definition does not: a described operator that comes here is not in the release.
-    """
-    strength = None if found is None else found.strength
-    return strength is Strength.KERNEL or (strength is Strength.ATEN and is_asked_for())
+    return _make(name, kernel, types)
 
 
 @functools.lru_cache(maxsize=4096)
 def _make(
-    name: str, kernel: Kernel | None, why: str, types: tuple[tuple[str, type], ...]
+    name: str, kernel: Kernel | None, types: tuple[tuple[str, type], ...]
 ) -> Operator[Any] | None:
     """Make an operator without description, once; ``types`` describe one that no table has."""
     signature = signature_of(name, kernel, types)
     if signature is None:
         return None
     if kernel is None:
-        return operator_without_kernel(signature, why)
+        return operator_without_kernel(signature)
     return operator_of_kernel(signature, kernel)

@@ -60,14 +60,9 @@ class Given(NamedTuple):
     values: dict[str, Value]
 
 
-def operator_without_kernel(signature: Signature, why: str = "") -> Operator[Given]:
-    """Make an operator that checks its arguments, and then reports how to add a kernel.
-
-    Args:
-        signature: Its signature.
-        why: Why there is no kernel, if there could be one.
-    """
-    text = kernel_missing(signature.name, why)
+def operator_without_kernel(signature: Signature) -> Operator[Given]:
+    """Make an operator that checks its arguments, and then reports how to add a kernel."""
+    text = kernel_missing(signature.name)
 
     def check(given: Given, setting: Setting) -> Plan:
         check_arguments(signature, given.values, setting.chip)
@@ -82,7 +77,6 @@ def operator_without_kernel(signature: Signature, why: str = "") -> Operator[Giv
 def operator_of_kernel(signature: Signature, kernel: Kernel) -> Operator[Given]:
     """Make an operator of a NumPy function."""
     call = KernelCall(signature, kernel)
-    note = f"; {kernel.note}" if kernel.note else ""
 
     def check(given: Given, setting: Setting) -> Plan:
         check_arguments(signature, given.values, setting.chip, kernel)
@@ -95,17 +89,17 @@ def operator_of_kernel(signature: Signature, kernel: Kernel) -> Operator[Given]:
         except GroupError as error:
             raise RefusalError(Status.INNER_TILING, f"EZ9999: {signature.name}: {error}") from error
         except (ValueError, TypeError, IndexError) as error:
-            return _refused(call, given, error, note)
+            return _refused(call, given, error)
         return Plan(launch=Launch.KERNELS)
 
     def kernels(given: Given, memory: DeviceMemory) -> Work:
         moved = Given(with_stand_ins(signature.name, given.values))
-        return _bound(call, moved, memory, note)
+        return _bound(call, moved, memory)
 
     return _operator(signature, check, kernels)
 
 
-def _refused(call: KernelCall, given: Given, error: Exception, note: str) -> Plan:
+def _refused(call: KernelCall, given: Given, error: Exception) -> Plan:
     """Return the plan of a call that CANN ends early, although the trial of its kernel failed.
 
     Raises:
@@ -123,10 +117,10 @@ def _refused(call: KernelCall, given: Given, error: Exception, note: str) -> Pla
     if isinstance(error, TypeError) and call.is_own and call_rules(name) is not None:
         why = f"its own does not take these arguments ({text_of(error)})"
         raise KernelLimitError(kernel_missing(name, why)) from error
-    raise RefusalError(Status.PARAM_INVALID, f"{name}: {text_of(error)}{note}") from error
+    raise RefusalError(Status.PARAM_INVALID, f"{name}: {text_of(error)}") from error
 
 
-def _bound(call: KernelCall, given: Given, memory: DeviceMemory, note: str) -> Work:
+def _bound(call: KernelCall, given: Given, memory: DeviceMemory) -> Work:
     """Bind a call to device memory."""
     signature, kernel = call
     arrays: dict[str, NDArray[Any]] = {}
@@ -144,7 +138,7 @@ def _bound(call: KernelCall, given: Given, memory: DeviceMemory, note: str) -> W
         # Other runs of the call have moved the tensors since; the arrays are where they were.
         seen = {n: value if n in arrays else None for n, value in given.values.items()}
         text = data_error_text(error, signature, seen, lambda name, _: arrays[name])
-        return DeviceMemoryError(f"{text}{note}")
+        return DeviceMemoryError(text)
 
     try:
         results = call.bound(given.values, readable)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from pyaclnn.facts.operators.catalogue import catalogue
 from pyaclnn.reference.kernels.forms import form_of, kernel_of_form
-from pyaclnn.reference.kernels.rows import rows_of
+from pyaclnn.reference.kernels.rows import rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,7 +27,7 @@ class _BuiltIn(Mapping[str, "Kernel"]):
 
     def __init__(self) -> None:
         self._made: dict[str, Kernel] = {}
-        self._names = dict.fromkeys(rows_of("numpy"))
+        self._names = dict.fromkeys(rows())
         forms = {name: form_of(name, self._names) for name in catalogue() if name not in self}
         self._forms = {name: plain for name, plain in forms.items() if plain is not None}
         self._names |= dict.fromkeys(self._forms)

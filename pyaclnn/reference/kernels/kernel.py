@@ -42,8 +42,6 @@ class Kernel:
         function: The function.
         shrinks: Whether results may be shorter than the tensors they are written to: an operator
             whose shapes depend on the data.
-        trial: The function that phase 1 calls with zeros, if it is not the function itself.
-        note: A sentence for all messages of the kernel.
         plain: Whether it computes only: floats of 16 bits come to it as float32, and its results
             are cast to the tensors they are written to.
     """
@@ -51,8 +49,6 @@ class Kernel:
     name: str
     function: Callable[..., Any]
     shrinks: bool = False
-    trial: Callable[..., Any] | None = None
-    note: str = ""
     plain: bool = False
 
     @cached_property

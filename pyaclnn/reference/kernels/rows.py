@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tables of kernels: rows ``Names: types expression [parameters that may be NULL]``.
+"""Rows of `numpy.txt`: ``Names: types expression [parameters that may be NULL]``.
 
 Names are those of C without ``aclnn``, or behind ``=`` whole ones; one that ends in ``*`` has
 results that may be shorter than their tensors. An expression names C parameters, without ``Ref``
@@ -22,7 +22,7 @@ from pyaclnn.reference.kernels.kernel import short_names
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-__all__ = ["TYPES", "Row", "function_of", "missing", "rows_of"]
+__all__ = ["TYPES", "Row", "function_of", "missing", "rows"]
 
 TYPES: Final = ("common", "real", "truth", "raw")
 """Words for the types in which a row of NumPy computes; `numpy.txt` explains them."""
@@ -54,14 +54,10 @@ class Row(NamedTuple):
 
 
 @functools.cache
-def rows_of(table: str) -> Mapping[str, Row]:
-    """Return the rows of a table, by the C names of operators.
-
-    Args:
-        table: The name of its file without ``.txt``.
-    """
+def rows() -> Mapping[str, Row]:
+    """Return the rows of `numpy.txt`, by the C names of operators."""
     found: dict[str, Row] = {}
-    for line in _lines(table):
+    for line in _lines("numpy"):
         if match := _ROW.fullmatch(line):
             words = (match["null"] or "").split()
             null = tuple(word.lstrip("!") for word in words if word[0] != "?")

@@ -18,7 +18,7 @@ from pyaclnn.facts.operators.catalogue import catalogue
 from pyaclnn.reference.kernels.functions import functions
 from pyaclnn.reference.kernels.kernel import Kernel, short_names
 from pyaclnn.reference.kernels.promotion import cast, floating, promoted, wide
-from pyaclnn.reference.kernels.rows import function_of, rows_of
+from pyaclnn.reference.kernels.rows import function_of, rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -32,7 +32,7 @@ def row_kernel(name: str) -> Kernel:
     Args:
         name: The C name of the operator.
     """
-    row = rows_of("numpy")[name]
+    row = rows()[name]
 
     def function_named(name: str) -> Any:
         return functions().get(name) or getattr(np, name, None) or getattr(builtins, name)

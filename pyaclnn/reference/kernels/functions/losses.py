@@ -95,7 +95,7 @@ def _path(
     start, size = sum(lengths[:place]), lengths[place]
     path = np.full(2 * size + 1, blank)
     own = targets[place, :size] if targets.ndim > 1 else targets[start : start + size]
-    path[1::2] = indices_within("targets", own, count)
+    path[1::2] = indices_within("targets", own.astype(np.int64), count)  # floats are taken, too
     return path, (path != blank) & np.append([False, False], path[2:] != path[:-2])[: len(path)]
 
 

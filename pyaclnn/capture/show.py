@@ -20,6 +20,7 @@ from pyaclnn.capture.trace import (
     Ended,
     TraceError,
     Unrecorded,
+    Unreturned,
     read_trace,
     traces_of,
 )
@@ -110,11 +111,13 @@ class _Totals:
         self.sizes: dict[int, int] = {}
         self.bytes = self.most = 0
         self.contents = 0
+        self.unreturned: dict[int, Unreturned] = {}
         self.end: Ended | None = None
         self.others: list[str] = []
 
     def add(self, record: object) -> None:
         if isinstance(record, Call):
+            self.unreturned.pop(record.number, None)
             self.calls[record.name] += 1
             self.failed[record.name] += record.failed
             self.threads.add(record.thread)
@@ -125,6 +128,8 @@ class _Totals:
             self.contents += 1
         elif isinstance(record, Unrecorded):
             self.unrecorded[record.name] += record.calls
+        elif isinstance(record, Unreturned):
+            self.unreturned[record.number] = record
         elif isinstance(record, Ended):
             self.end = record
 
@@ -144,6 +149,7 @@ class _Totals:
             "calls": dict(self.calls),
             "failed": {name: n for name, n in self.failed.items() if n},
             "unrecorded": dict(self.unrecorded),
+            "unreturned": [[each.number, each.name] for each in self.unreturned.values()],
             "streams": len(self.streams),
             "threads": len(self.threads),
             "most_device_memory": self.most,
@@ -167,6 +173,8 @@ class _Totals:
         if self.unrecorded:
             counted = (f"{name} {count}" for name, count in sorted(self.unrecorded.items()))
             yield "not recorded: " + ", ".join(counted)
+        for each in self.unreturned.values():
+            yield f"not returned: call {each.number} {each.name} of thread {each.thread}"
         if self.others:
             yield f"other processes of the program: {', '.join(self.others)}"
         if self.end is None:

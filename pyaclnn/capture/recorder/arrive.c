@@ -8,6 +8,7 @@
 #include "convention.h"
 #include "copies.h"
 #include "file.h"
+#include "flight.h"
 #include "hooks.h"
 #include "graphs.h"
 #include "locks.h"
@@ -42,6 +43,7 @@ static void leave(void *own)
     struct capture_bytes *record = own;
     free(record->data);
     *record = (struct capture_bytes){0};
+    capture_leave_flights();
     capture_leave();
 }
 
@@ -86,6 +88,16 @@ static void put_argument(struct capture_bytes *to, const struct capture_function
     const struct capture_parameter *parameter = &function->parameters[number];
     const union mock_word word = words[number];
     size_t size = parameter->size;
+    /* Why CANN has refused a call may be an address. */
+    if (!succeeded && word.pointer != NULL && strchr("sSlvn", parameter->letter) != NULL) {
+        const uint64_t count = parameter->letter == 'l' ? words[parameter->other].bits : 1;
+        uint64_t bytes = 1;
+        if (__builtin_mul_overflow(count, size == 0 ? 1 : size, &bytes) ||
+            (count != 0 && !capture_is_readable(word.pointer, bytes))) {
+            capture_blob(to, NULL, 0);
+            return;
+        }
+    }
     switch (parameter->letter) {
     case 's':
         capture_blob(to, word.pointer, word.pointer == NULL ? 0 : strlen(word.pointer));
@@ -148,6 +160,7 @@ static void put_call(const struct capture_function *function, uint32_t number,
 {
     struct capture_bytes *to = &made.record;
     const bool failed = function->result == 'i' && (int32_t)result != 0;
+    const bool refused = failed || (function->result == 'p' && result == 0);
     if (to->data == NULL) {
         pthread_setspecific(leaving, to);
     }
@@ -170,7 +183,7 @@ static void put_call(const struct capture_function *function, uint32_t number,
     }
     capture_array(to, function->count);
     for (size_t i = 0; i < function->count; i++) {
-        put_argument(to, function, i, words, !failed);
+        put_argument(to, function, i, words, !refused);
     }
     if (failed) {
         note_message();
@@ -204,6 +217,9 @@ static uint64_t record_call(uint32_t number, struct capture_function *function,
         result = (uint64_t)(uintptr_t)message;
         message = NULL;
     } else {
+        if (wanted) {
+            capture_depart(call, function->name, thread_of(), begin);
+        }
         result = pass_on(target, function, registers);
     }
     const int error = errno;
@@ -222,6 +238,7 @@ static uint64_t record_call(uint32_t number, struct capture_function *function,
         const uint64_t head[] = {call, thread_of(), begin, end - begin};
         put_call(function, number, head, words, result);
     }
+    capture_return();
     /* Of a call on its way a file that another thread begins has either the record or the object. */
     pthread_mutex_lock(&capture_locks[CAPTURE_FILE]);
     if (wanted || (kept && capture_has_begun(call))) {

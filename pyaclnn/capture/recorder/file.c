@@ -11,13 +11,15 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "blocks.h"
 #include "compression.h"
+#include "flight.h"
 #include "functions.h"
 #include "locks.h"
 #include "settings.h"
 
-enum { BLOCK = 64 << 10, HEAD = 20, COUNT = 5 };
-static const uint64_t PATIENCE = 100000000; /* a block is written after so many nanoseconds */
+enum { BLOCK = 64 << 10, COUNT = 5 };
+static const uint64_t OVERDUE = 1000000000, PATIENCE = 100000000; /* a block is written after so many nanoseconds */
 static const char MAGIC[] = "pyaclnn trace 3\n";
 static pthread_mutex_t *const lock = &capture_locks[CAPTURE_FILE];
 
@@ -41,48 +43,9 @@ static uint64_t now(void)
     return (uint64_t)time.tv_sec * 1000000000U + (uint64_t)time.tv_nsec;
 }
 
-/* Write at the end of the file; return the error. A limit of the process on files is no reason to end
- * it by a signal. */
-static int append(const uint8_t *data, size_t length)
-{
-    sigset_t beyond, before;
-    int error = 0;
-    sigemptyset(&beyond);
-    sigaddset(&beyond, SIGXFSZ);
-    pthread_sigmask(SIG_BLOCK, &beyond, &before);
-    while (length > 0 && error == 0) {
-        const ssize_t done = pwrite(trace.file, data, length, (off_t)trace.end);
-        if (done > 0) {
-            data += done;
-            length -= (size_t)done;
-            trace.end += (uint64_t)done;
-        } else if (done == 0 || errno != EINTR) {
-            error = done == 0 ? ENOSPC : errno;
-        }
-    }
-    if (error == EFBIG) {
-        sigtimedwait(&beyond, NULL, &(struct timespec){0});
-    }
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return error;
-}
-
-/* Append a block: "BLK" and its kind, length, stored length, CRC-32 of what is stored; little-endian.
- * Return the error; then nothing of it is there. */
 static int append_block(char kind, uint64_t whole, const uint8_t *data, size_t stored)
 {
-    uint8_t head[HEAD] = {'B', 'L', 'K', (uint8_t)kind};
-    const uint32_t words[] = {(uint32_t)stored, capture_checksum(data, stored)};
-    const uint64_t end = trace.end;
-    memcpy(head + 4, &whole, sizeof whole);
-    memcpy(head + 12, words, sizeof words);
-    int error = append(head, HEAD);
-    error = error == 0 ? append(data, stored) : error;
-    if (error != 0) {
-        trace.end = end;
-        error = ftruncate(trace.file, (off_t)end) == 0 ? error : errno;
-    }
-    return error;
+    return capture_append_block(trace.file, &trace.end, kind, whole, data, stored);
 }
 
 /* The last block: the signal that ended the process, or the error that ended the recording; both are
@@ -91,6 +54,16 @@ static void append_end(int signal, int error)
 {
     const uint8_t record[] = {0xDD, 0, 0, 0, 1, 0x93, 6, (uint8_t)signal, (uint8_t)error};
     append_block('-', sizeof record, record, sizeof record);
+}
+
+/* The calls that began before a time and have not returned. */
+static void append_flights(uint64_t before)
+{
+    uint8_t record[CAPTURE_FLIGHT];
+    size_t length;
+    for (size_t at = 0; (length = capture_flight(&at, before, record)) != 0;) {
+        append_block('-', length, record, length);
+    }
 }
 
 /* The recording ends, and the program goes on. */
@@ -207,7 +180,7 @@ static bool next_file(void)
     trace.number++;
     trace.process = getpid();
     trace.records = 0;
-    const int error = append((const uint8_t *)MAGIC, sizeof MAGIC - 1);
+    const int error = capture_append(trace.file, &trace.end, (const uint8_t *)MAGIC, sizeof MAGIC - 1);
     if (error != 0) {
         stop(error);
         return false;
@@ -304,7 +277,7 @@ bool capture_has_begun(uint64_t call)
 
 bool capture_active(void)
 {
-    return trace.active && !capture_is_out_of_memory();
+    return __atomic_load_n(&trace.active, __ATOMIC_RELAXED) && !capture_is_out_of_memory();
 }
 
 uint64_t capture_next_call(void)
@@ -347,12 +320,28 @@ void capture_close(void)
     pthread_mutex_unlock(lock);
 }
 
+/* Another thread may have the lock for a moment, and this one for ever. */
 void capture_interrupt(int signal)
 {
-    if (pthread_mutex_trylock(lock) == 0 && trace.file >= 0 && trace.process == getpid()) {
+    int tries = 100;
+    while (pthread_mutex_trylock(lock) != 0 && --tries != 0) {
+        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+    }
+    if (tries != 0 && trace.file >= 0 && trace.process == getpid()) {
         put_block(false);
+        append_flights(UINT64_MAX);
         append_end(signal, 0);
     }
+}
+
+void capture_tick(void)
+{
+    pthread_mutex_lock(lock);
+    if (trace.file >= 0 && trace.process == getpid()) {
+        put_due(false);
+        append_flights(now() - OVERDUE);
+    }
+    pthread_mutex_unlock(lock);
 }
 
 bool capture_open(const char *path, const char *options)

@@ -12,6 +12,7 @@ bool capture_open(const char *path, const char *options);
 void capture_close(void);
 /* A signal ends the process: write what is in memory, as the lock permits. */
 void capture_interrupt(int signal);
+void capture_tick(void); /* write what has waited for long */
 bool capture_active(void);
 uint64_t capture_next_call(void);
 bool capture_wanted(uint64_t call);

@@ -12,8 +12,7 @@
 
 enum { TO_DEVICE = 1, ANY_KIND = 4, PAGE = 4096, PAGES = 256 };
 
-/* Whether the host can read memory: that of a device faults, and a program may be wrong. */
-static bool is_readable(const uint8_t *data, uint64_t size)
+bool capture_is_readable(const uint8_t *data, uint64_t size)
 {
     const uintptr_t begin = (uintptr_t)data, end = begin + size;
     bool found = size != 0 && end > begin;
@@ -37,7 +36,7 @@ static void copy_host(const struct capture_function *function, uint64_t call, co
     if (size == 0 || (kind != TO_DEVICE && kind != ANY_KIND)) {
         return;
     }
-    if (is_readable(data, size)) {
+    if (capture_is_readable(data, size)) {
         capture_write_contents(call, &host, CAPTURE_HOST, data, size,
                                capture_settings.contents == CAPTURE_CONTENTS_FULL);
     } else if (kind == TO_DEVICE) {

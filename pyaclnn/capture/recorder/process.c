@@ -21,7 +21,8 @@ static void on_signal(int number)
 
 static void catch_signals(void)
 {
-    static const int FATAL[] = {SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL, SIGTERM};
+    static const int FATAL[] = {SIGSEGV, SIGBUS,  SIGABRT, SIGFPE,  SIGILL,  SIGTERM,
+                                SIGINT,  SIGHUP,  SIGQUIT, SIGALRM, SIGXCPU};
     for (size_t i = 0; i < sizeof FATAL / sizeof FATAL[0]; i++) {
         struct sigaction old, ours = {.sa_handler = on_signal};
         ours.sa_flags = (int)((unsigned)SA_RESETHAND | SA_NODEFER);

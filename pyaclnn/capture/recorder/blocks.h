@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Blocks at the end of a file, each whole or not there. */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Write at the end of the file; return the error. A limit of the process on files is no reason to end
+ * it by a signal. */
+int capture_append(int file, uint64_t *end, const uint8_t *data, size_t length);
+/* Append a block: "BLK" and its kind, length, stored length, CRC-32 of what is stored; little-endian.
+ * Return the error; then nothing of it is there. */
+int capture_append_block(int file, uint64_t *end, char kind, uint64_t whole, const uint8_t *data,
+                         size_t stored);

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Calls that are on their way, and the thread that writes what waits to be written. */
+#include "flight.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <string.h>
+#include <time.h>
+
+#include "file.h"
+
+enum { THREADS = 512, STACK = 256 << 10, TICK = 100000000, MOST_NAME = 255 };
+
+static struct flight {
+    const char *name; /* NULL: no call */
+    uint64_t call, begin;
+    uint32_t thread;
+    bool taken, written;
+} flights[THREADS];
+static _Thread_local struct flight *own;
+static bool ticking;
+
+/* A block is written a tenth of a second after its first record, though no other call arrives; a call
+ * that has not returned in a second may never do so. */
+static void *tick(void *unused)
+{
+    while (capture_active()) {
+        nanosleep(&(struct timespec){.tv_nsec = TICK}, NULL);
+        capture_tick();
+    }
+    __atomic_store_n(&ticking, false, __ATOMIC_RELEASE);
+    return unused;
+}
+
+/* Signals are the program's threads'. */
+static void start_ticking(void)
+{
+    sigset_t all, before;
+    pthread_attr_t attributes;
+    pthread_t thread;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    pthread_attr_init(&attributes);
+    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+    pthread_attr_setstacksize(&attributes, STACK);
+    pthread_create(&thread, &attributes, tick, NULL); /* without it other calls write the blocks */
+    pthread_attr_destroy(&attributes);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
+static struct flight *take_place(void)
+{
+    for (size_t i = 0; i < THREADS; i++) {
+        if (!__atomic_load_n(&flights[i].taken, __ATOMIC_RELAXED) &&
+            !__atomic_exchange_n(&flights[i].taken, true, __ATOMIC_ACQUIRE)) {
+            return &flights[i];
+        }
+    }
+    return NULL;
+}
+
+void capture_depart(uint64_t call, const char *name, uint32_t thread, uint64_t begin)
+{
+    if (!__atomic_load_n(&ticking, __ATOMIC_RELAXED) &&
+        !__atomic_exchange_n(&ticking, true, __ATOMIC_ACQUIRE)) {
+        start_ticking();
+    }
+    own = own == NULL ? take_place() : own;
+    if (own != NULL) {
+        own->call = call;
+        own->begin = begin;
+        own->thread = thread;
+        own->written = false;
+        __atomic_store_n(&own->name, name, __ATOMIC_RELEASE);
+    }
+}
+
+void capture_return(void)
+{
+    if (own != NULL) {
+        __atomic_store_n(&own->name, NULL, __ATOMIC_RELEASE);
+    }
+}
+
+void capture_leave_flights(void)
+{
+    if (own != NULL) {
+        __atomic_store_n(&own->taken, false, __ATOMIC_RELEASE);
+        own = NULL;
+    }
+}
+
+static size_t put(uint8_t *to, uint8_t tag, uint64_t value, size_t bytes)
+{
+    to[0] = tag;
+    for (size_t i = 0; i < bytes; i++) {
+        to[1 + i] = (uint8_t)(value >> 8 * (bytes - 1 - i));
+    }
+    return 1 + bytes;
+}
+
+size_t capture_flight(size_t *at, uint64_t before, uint8_t record[CAPTURE_FLIGHT])
+{
+    for (; *at < THREADS; ++*at) {
+        struct flight *one = &flights[*at];
+        const char *name = __atomic_load_n(&one->name, __ATOMIC_ACQUIRE);
+        if (name != NULL && one->begin < before && !one->written) {
+            const size_t whole = strlen(name), length = whole < MOST_NAME ? whole : MOST_NAME;
+            size_t end = put(record, 0xDD, 1, 4);
+            end += put(record + end, 0x95, 8, 1);
+            end += put(record + end, 0xCF, one->call, 8);
+            end += put(record + end, 0xDB, length, 4);
+            memcpy(record + end, name, length);
+            end += length;
+            end += put(record + end, 0xCE, one->thread, 4);
+            end += put(record + end, 0xCF, one->begin, 8);
+            one->written = true;
+            return end;
+        }
+    }
+    return 0;
+}
+
+/* A child of a fork has none of the other threads. */
+static void forget_flights(void)
+{
+    for (size_t i = 0; i < THREADS; i++) {
+        if (&flights[i] != own) {
+            flights[i] = (struct flight){0};
+        }
+    }
+    ticking = false;
+}
+
+__attribute__((constructor)) static void start(void)
+{
+    pthread_atfork(NULL, NULL, forget_flights);
+}

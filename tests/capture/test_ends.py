@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A trace ends with the call that has not returned, whatever ends its process."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pyaclnn.capture.trace import Call, Ended, Record, Unreturned, read_trace
+
+from .captured import pyaclnn
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+BEGIN = """
+import ctypes, os, signal, sys, time
+for number in (signal.SIGINT, signal.SIGHUP):
+    signal.signal(number, signal.SIG_DFL)
+cann, base = ctypes.CDLL("libascendcl.so"), ctypes.CDLL("libnnopbase.so")
+assert cann.aclInit(None) == 0
+assert cann.aclrtSetDevice(0) == 0
+"""
+CRASHES = """
+crash = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(lambda _: os.kill(os.getpid(), signal.SIGSEGV))
+assert cann.aclrtLaunchHostFunc(None, crash, None) == 0
+cann.aclrtSynchronizeStream(None)
+"""
+REFUSED = """
+bad = ctypes.c_void_p(8)
+print(base.aclCreateTensor((ctypes.c_int64 * 2)(2, 2), 2, 0, bad, 0, 2, bad, 2, None))
+"""
+HANGS = """
+blocked = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(lambda _: time.sleep(100))
+assert cann.aclrtLaunchHostFunc(None, blocked, None) == 0
+cann.aclrtSynchronizeStream(None)
+"""
+QUIET = "time.sleep(100)"
+
+
+@pytest.mark.parametrize("number", ["INT", "HUP", "QUIT", "ALRM", "XCPU", "TERM"])
+def test_a_signal_ends_the_trace_and_the_program_as_ever(number: str, tmp_path: Path) -> None:
+    trace, ends = tmp_path / "run.trace", signal.Signals[f"SIG{number}"]
+    program = BEGIN + f"os.kill(os.getpid(), {ends})"
+    done = pyaclnn("capture", "-o", trace, "--", sys.executable, "-c", program)
+    assert done.returncode == 128 + ends
+    assert list(read_trace(trace))[-1] == Ended(ends)
+
+
+def test_the_call_that_crashed_is_named(tmp_path: Path) -> None:
+    trace = tmp_path / "run.trace"
+    program = (sys.executable, "-c", BEGIN + CRASHES)
+    done = pyaclnn("capture", "-o", trace, "--", *program, PYACLNN_MOCK_CANN="9.1")
+    assert done.returncode == 128 + signal.SIGSEGV
+    records = list(read_trace(trace))
+    assert records[-1] == Ended(signal.SIGSEGV)
+    (found,) = (r for r in records if isinstance(r, Unreturned))
+    assert (found.number, found.name, found.thread) == (2, "aclrtSynchronizeStream", 1)
+    shown = pyaclnn("trace", "show", trace).stdout.splitlines()
+    assert "not returned: call 2 aclrtSynchronizeStream of thread 1" in shown
+
+
+@pytest.mark.parametrize(
+    ("program", "unreturned"), [(QUIET, []), (HANGS, ["aclrtSynchronizeStream"])]
+)
+def test_a_kill_leaves_all_but_the_last_moment(
+    program: str, unreturned: list[str], tmp_path: Path
+) -> None:
+    trace = tmp_path / "run.trace"
+    environment = {**os.environ, "PYACLNN_BACKEND": "mock", "PYACLNN_MOCK_CANN": "9.1"}
+    command = [sys.executable, "-m", "pyaclnn", "capture", "-o", str(trace), "--"]
+    command += [sys.executable, "-c", BEGIN + program]
+    process = subprocess.Popen(command, env=environment, start_new_session=True)
+    records: list[Record] = []
+    until = time.monotonic() + 60
+    try:
+        while time.monotonic() < until and len(records) < 3 + len(unreturned):
+            time.sleep(0.2)
+            records = list(read_trace(trace)) if trace.exists() else []
+    finally:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+    names = [r.name for r in records if isinstance(r, Call)]
+    assert names[:2] == ["aclInit", "aclrtSetDevice"]
+    assert [r.name for r in records if isinstance(r, Unreturned)] == unreturned
+
+
+def test_a_wrong_address_that_cann_refuses_is_not_read(tmp_path: Path) -> None:
+    trace = tmp_path / "run.trace"
+    done = pyaclnn("capture", "-o", trace, "--", sys.executable, "-c", BEGIN + REFUSED)
+    assert (done.returncode, done.stdout) == (0, "0\n")
+    (call,) = (r for r in read_trace(trace) if isinstance(r, Call) and r.name == "aclCreateTensor")
+    assert (call.numbers("viewDims"), call.numbers("stride")) == ((2, 2), ())

@@ -8,7 +8,7 @@ from typing import IO, TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from pyaclnn.capture.trace import Contents, read_trace
+from pyaclnn.capture.trace import Absent, Contents, read_trace
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -27,9 +27,12 @@ class ContentsOf:
     def __init__(self, path: Path) -> None:
         """Read the contents of a trace."""
         self._by_call: dict[int, list[tuple[Contents, int]]] = {}
+        self._absent: dict[int, list[Absent]] = {}
         self._file: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115  # closed by __exit__
         for record in read_trace(path):
-            if isinstance(record, Contents):
+            if isinstance(record, Absent):
+                self._absent.setdefault(record.call, []).append(record)
+            elif isinstance(record, Contents):
                 place = -1
                 if record.data is not None:
                     place = self._file.seek(0, 2)
@@ -56,3 +59,7 @@ class ContentsOf:
                     data = self._file.read(contents.size)
                 found.append(replace(contents, data=data))
         return found
+
+    def absent(self, call: int, phase: int) -> list[Absent]:
+        """Return the contents of a call that the recorder could not record, with the reasons."""
+        return [each for each in self._absent.get(call, ()) if each.phase == phase]

@@ -88,6 +88,9 @@ def _example(path: Path, number: int, contents: ContentsOf) -> _Example:
         if is_second and (call.number == number or call.handle("executor") == wanted):
             launch = descriptors.launches.get(call.handle("executor"))
             if launch is not None and launch.name == call.name:
+                for absent in () if call.failed else contents.absent(call.number, BEFORE):
+                    reason = f"the contents of {absent.name} were not recorded: {absent.reason}"
+                    raise TraceError(reason)
                 before, after = (
                     {(c.place, c.element): c.data for c in contents.take(call.number, phase)}
                     for phase in (BEFORE, AFTER)

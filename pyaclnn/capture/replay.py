@@ -335,7 +335,7 @@ class _Replay:
 
     def _before(self, call: Call) -> None:
         """Give an operator or a graph the recorded inputs."""
-        self._comparable = True
+        self._comparable = not self._contents.absent(call.number, BEFORE)
         for contents in self._contents.take(call.number, BEFORE):
             tensor = contents.tensor
             memory = self._read(tensor, call)
@@ -355,6 +355,8 @@ class _Replay:
 
     def _after(self, call: Call) -> None:
         judged = self._outcome.judged.total()
+        if absent := len(self._contents.absent(call.number, AFTER)):
+            self._outcome.unjudged[call.name] += absent
         for contents in self._contents.take(call.number, AFTER):
             memory = self._read(contents.tensor, call) if self._comparable else None
             if memory is None:

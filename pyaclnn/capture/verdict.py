@@ -66,7 +66,8 @@ class Outcome(msgspec.Struct):
         done: What was done with the calls, in words.
         calls: Calls that were run again.
         judged: Results that were compared, by operator.
-        unjudged: Results that could not be compared, by operator: inputs were made up.
+        unjudged: Results that could not be compared, by operator: they were not recorded, or the
+            inputs were not and are made up.
         by_status: Calls of operators and graphs of which no result was compared, by function.
         skipped: Calls of functions that a replay does not run, by function.
         unmade: Calls that were not run because no call of the trace has made what they use, by
@@ -142,8 +143,8 @@ class Outcome(msgspec.Struct):
         lines = [str(divergence) for divergence in self.divergences]
         counts = f"{self.calls} calls {self.done}, {self.judged.total()} results compared"
         if self.unjudged:
-            made_up = "contents of inputs were not recorded and made up"
-            counts += f", {self.unjudged.total()} not comparable ({made_up})"
+            why = "contents were not recorded"
+            counts += f", {self.unjudged.total()} not comparable ({why})"
         if self.by_status.total():
             counts += f", {self.by_status.total()} operators judged by their statuses only"
         for kind, skipped in (("skipped", self.skipped), (_UNMADE, self.unmade)):
@@ -184,7 +185,7 @@ class Outcome(msgspec.Struct):
             if texts:
                 ET.SubElement(case, "failure", message=texts[0]).text = "\n".join(texts)
             elif self.unjudged[name] and not self.judged[name]:
-                ET.SubElement(case, "skipped", message="contents of inputs were not recorded")
+                ET.SubElement(case, "skipped", message="contents were not recorded")
         return ET.tostring(suite, encoding="unicode")
 
 

@@ -47,6 +47,10 @@ with device, pyaclnn.Stream(device) as stream, pyaclnn.Stream(device) as other:
 """
 
 
+def calls(trace: Path) -> list[Call]:
+    return [record for record in read_trace(trace) if isinstance(record, Call)]
+
+
 def contents(trace: Path) -> list[Contents]:
     return [record for record in read_trace(trace) if isinstance(record, Contents)]
 
@@ -175,3 +179,14 @@ def test_contents_are_recorded_or_their_absence_is(tmp_path: Path) -> None:
         (large, "self", 0): "too large",
         (large, "out", 1): "too large",
     }
+
+
+def test_what_was_not_recorded_is_not_judged(tmp_path: Path) -> None:
+    trace = capture(tmp_path / "run.trace", BEGIN + MISSING, "--contents", "full")
+    done = pyaclnn("replay", trace)
+    assert done.returncode == 0, done.stdout
+    assert "1 results compared, 2 not comparable (contents were not recorded)" in done.stdout
+    _, many, _ = (c.number for c in calls(trace) if c.name == "aclnnMuls")
+    done = pyaclnn("trace", "test", trace, many)
+    assert done.returncode == 2
+    assert "of self were not recorded: too many elements that overlap" in done.stderr

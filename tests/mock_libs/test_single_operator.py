@@ -322,6 +322,9 @@ class TestExecution:
             ("GatherV2", [X, [1], [0]], {"batch_dims": 1}, "the kernel computes only 0"),
             ("PadV3", [X, [0, 0, 0, 0]], {"paddings_contiguous": False}, "contiguous is False"),
             ("Relu", [zeros(300, 300)], {"negative_slope": 0.5}, "attribute negative_slope"),
+            ("TransposeD", [X], {}, "attribute perm is missing; the kernel has no default for it"),
+            ("BiasAdd", [X, X[0]], {}, "attribute data_format is missing, and no tensor's format"),
+            ("Cdist", [X[:, None], Y[None]], {"p": -2.0}, "p is -2.0; it must be 0 or more, or -1"),
             ("SoftmaxV2", [X], {"axes": (0, 1)}, "axes (0, 1), where there must be one"),
             ("Conv2D", [X.reshape(1, 1, 2, 3), np.ones((1, 1, 1, 1), np.float32)], {
                 "strides": (1, 1, 1, 1), "pads": (0, 0, 0, 1), "dilations": (1, 1, 1, 1), **NCHW},

@@ -88,12 +88,21 @@ class GraphFunction(NamedTuple):
             if name not in self.taken and not name.startswith("_"):
                 known = ", ".join(sorted(self.taken)) or "none"
                 return f"attribute {name} is {value}; the kernel's attributes: {known}"
+        for each in self.parameters:
+            is_attribute = each.kind is each.KEYWORD_ONLY and each.name in self.taken
+            if is_attribute and each.default is each.empty and each.name not in attributes:
+                return f"attribute {each.name} is missing; the kernel has no default for it"
+        allowed = self.fixed.get("data_format")
+        is_optional = not self.parameters or (isinstance(allowed, set) and None in allowed)
+        absent = "data_format" in self.taken and attributes.get("data_format") is None
+        if absent and not is_optional:
+            return "attribute data_format is missing, and no tensor's format stands for it"
         return ""
 
     def mistake(
         self, inputs: Sequence[Any], attributes: Mapping[str, Any], outputs: Sequence[Any]
     ) -> str:
-        """Return what contradicts itself in a call, or is absent; empty if nothing is.
+        """Return what contradicts itself in a call, or which input is absent; empty if nothing is.
 
         Args:
             inputs: Arrays of the shapes of the inputs, and numbers of those on the host.
@@ -112,14 +121,10 @@ class GraphFunction(NamedTuple):
             if inputs[place] is None:
                 return f"inputs[{place}] ({name}) is left out; it must be a tensor"
         for each in self.parameters:
-            name, is_given = each.name, each.name in attributes
-            if each.kind is each.KEYWORD_ONLY and name in self.taken:
-                if name in needed and not is_given:
-                    return f"attribute {name} is missing; it must be given"
-                if is_given and callable(wanted := self.fixed.get(name)):
-                    value, right = attributes[name], wanted(inputs, outputs)
-                    if value != right:
-                        return f"attribute {name} is {value}; for these tensors it must be {right}"
+            if each.name in attributes and callable(wanted := self.fixed.get(each.name)):
+                value, right = attributes[each.name], wanted(inputs, outputs)
+                if value != right:
+                    return f"attribute {each.name} is {value}; for these tensors it must be {right}"
         return ""
 
 

@@ -146,13 +146,7 @@ def _mistake(function: GraphFunction, given: dict[str, Value]) -> str:
     """Return what contradicts itself in a call; empty if nothing does."""
     outputs = [_filled(item, 0) for item in _tensors(given["outputs"]) if item is not None]
     inputs = _inputs(given, lambda _, tensor: _filled(tensor, 0))
-    attributes = _attributes(given, function)
-    absent = "data_format" in function.taken and attributes.get("data_format") is None
-    allowed = function.fixed.get("data_format")
-    if absent and function.parameters and not (isinstance(allowed, set) and None in allowed):
-        known = ", ".join(_ORDERS)
-        return f"attribute data_format is missing, and no tensor's format is one of {known}"
-    return function.mistake(inputs, attributes, outputs)
+    return function.mistake(inputs, _attributes(given, function), outputs)
 
 
 def _refusal(kind: str, given: dict[str, Value], wrong: str) -> RefusalError:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 Array = Any
 _CUBE = 16
+_INFINITE = 2.0**31
 _MASK_RANK = 5
 _STATES = 3
 """Axes of the states of a recurrent layer: time, batch, features."""
@@ -45,6 +46,22 @@ def cdist(x1: Array, x2: Array, p: float) -> Array:
     if p == 0:
         return (apart != 0).sum(-1)
     return apart.max(-1) if np.isinf(p) else (apart**p).sum(-1) ** (1 / p)
+
+
+def norm_order(p: float) -> float:
+    """Return the p of a norm: torch-npu writes an infinite one as 2**31 or -2**31."""
+    return math.copysign(math.inf, p) if abs(p) >= _INFINITE else p
+
+
+def cdist_order(p: float) -> float:
+    """Return the p of distances of pairs: torch-npu writes an infinite one as -1.
+
+    Raises:
+        NotImplementedError: It is another number below 0.
+    """
+    if p < 0 and p != -1:
+        raise NotImplementedError(f"p is {p}; it must be 0 or more, or -1 for infinity")
+    return math.inf if p == -1 else p
 
 
 def lp_powers(x: Array, p: float, axes: Any, keep: bool) -> Array:

@@ -288,7 +288,8 @@ def cdist_backward(gradient: Array, x1: Array, x2: Array, apart: Array, p: float
     """The gradient of p-norms of differences by the first rows; a pair's elements lie last."""
     difference = x1.astype(np.float64) - x2
     if np.isinf(p):
-        slope = np.sign(difference) * (np.abs(difference) == apart)
+        lengths = np.abs(difference).astype(x1.dtype)  # in which equal ones share the gradient
+        slope = np.sign(difference) * (lengths == lengths.max(-1, keepdims=True, initial=0))
     else:
         powers = np.where(apart > 0, apart, 1).astype(np.float64) ** (p - 1)
         slope = np.sign(difference) * np.abs(difference) ** (p - 1) / powers if p else 0 * apart

@@ -85,6 +85,8 @@ CASES: list[tuple[str, list[Any], dict[str, Any], list[Any]]] = [
     ("CdistGrad", [np.array(each, np.float32) for each in (
         [[[3, 3, 3]]], [[[0.1, 0.7, -0.3]]], [[[-0.2, 1.4, 0.1]]], [[[0.7, 0.7, 0.7]]])],
      {"p": -1.0}, [np.array([[0, -3, 0]], np.float32)]),
+    ("Renorm", [np.array([[3, 4], [0, 1], [0, 8]], np.float32)], {
+        "p": 2.0, "dim": 0, "maxnorm": 2.0}, [np.array([[0.4], [1], [0.25]], np.float32)]),
     ("ShuffleChannel", [SHUFFLED[:, [0, 3, 1, 4, 2, 5]].copy()], {"group": 3}, [SHUFFLED]),
     ("Conv2D", [X.reshape(1, 1, 2, 3), np.ones((1, 1, 2, 2), np.float32)], {
         "strides": (1, 1, 1, 1), "pads": (0, 0, 0, 0), **NCHW}, [

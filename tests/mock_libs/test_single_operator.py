@@ -276,6 +276,11 @@ class TestExecution:
         status, (found,) = execute("NonZero", [x], [zeros(4, 1, dtype=np.int64)], _dims=dims)
         assert (status, dims, found[:2].tolist()) == (0, [(2, 1)], [[1], [3]])
 
+    def test_factors_of_rows_lie_in_front_of_a_larger_output(self) -> None:
+        status, (found,) = execute("Renorm", [X], [zeros(2, 3)], p=1.0, dim=0, maxnorm=6.0)
+        assert status == 0, npu.message()
+        np.testing.assert_allclose(found.ravel()[:2], [1, 0.5], rtol=1e-6)
+
     def test_singular_values(self) -> None:
         status, (values, left, right) = execute(
             "Svd", [X], [zeros(2), zeros(2, 2), zeros(3, 2)], compute_uv=True

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Networks whose weights and images torch-npu stores in blocks, as on chips for inference."""
+"""Networks as on chips for which torch-npu calls single operators alone, some in blocks."""
 
 from __future__ import annotations
 
@@ -40,3 +40,18 @@ def a_network_in_blocks(device: str) -> Results:
     out.float().square().mean().backward()
     gradients = {name: each.grad for name, each in network.named_parameters() if name != "0.bias"}
     return {name: each.half() for name, each in {"is": out, **gradients}.items()}
+
+
+def a_scaled_step(device: str) -> Results:
+    if device == "cpu":
+        scaler: torch.amp.GradScaler = torch.amp.GradScaler("cpu", init_scale=8.0)
+    else:
+        import torch_npu  # noqa: PLC0415
+
+        scaler = torch_npu.npu.amp.GradScaler(init_scale=8.0)
+    weight = _random(3, 5).to(device).requires_grad_()
+    optimizer = torch.optim.SGD([weight], 0.1)
+    scaler.scale((weight * weight).sum()).backward()
+    scaler.step(optimizer)
+    scaler.update()
+    return {"weight": weight.detach()}

@@ -52,8 +52,13 @@ def test_single_operators_compute_what_the_cpu_does(ask: Ask, case: str) -> None
     check(ask(case, PYACLNN_MOCK_SOC="Ascend910B3", PYACLNN_MOCK_CANN="8.1"))
 
 
-def test_chips_that_store_images_in_blocks_compute_what_the_cpu_does(ask: Ask) -> None:
-    check(ask("a_network_in_blocks", PYACLNN_MOCK_SOC="Ascend310P3", PYACLNN_MOCK_CANN="8.1"))
+@pytest.mark.parametrize(
+    ("chip", "case"), [("Ascend310P3", "a_network_in_blocks"), ("Ascend910A", "a_scaled_step")]
+)
+def test_chips_that_have_single_operators_alone_compute_what_the_cpu_does(
+    ask: Ask, chip: str, case: str
+) -> None:
+    check(ask(case, PYACLNN_MOCK_SOC=chip, PYACLNN_MOCK_CANN="8.1"))
 
 
 @pytest.mark.parametrize("chip", CHIPS)

@@ -12,10 +12,16 @@ X = np.arange(6, dtype=np.float32).reshape(2, 3)
 Y = np.arange(6, dtype=np.float32).reshape(2, 3) - 2
 NCHW = {"data_format": "NCHW"}
 SHUFFLED = np.arange(2 * 6 * 7 * 9, dtype=np.float32).reshape(2, 6, 7, 9)
+STACK = np.arange(120, dtype=np.float32).reshape(2, 20, 3)
+ROWS = np.arange(24, dtype=np.float32).reshape(2, 3, 4)
 
 
 def zeros(*shape: int, dtype: Any = np.float32) -> Any:
     return np.zeros(shape, dtype)
+
+
+def floats(*values: float) -> list[Any]:
+    return [np.array([each], np.float32) for each in values]
 
 
 # name, inputs, attributes, results: typed by hand or by NumPy.
@@ -195,6 +201,30 @@ CASES: list[tuple[str, list[Any], dict[str, Any], list[Any]]] = [
         np.array(-5, np.float32), np.array(1, np.float32)]),
     ("PadV3Grad", [zeros(1, 2, 5) + 1, [0, 0, 0, 0, 1, 1]], {"mode": "edge"}, [
         np.array([[2, 1, 2], [2, 1, 2]], np.float32)]),
+    # powers of 1/4 and 3/4, a rate of 0.3, decays of 1/2 and 3/4: moments that begin with zeros
+    *[("ApplyAdamD", [X, zeros(2, 3), zeros(2, 3), *floats(0.25, 0.75, 0.3, 0.5, 0.75, 0),
+        X + 1], {"use_locking": False, "use_nesterov": nesterov}, [
+        X - step, (X + 1) / 2, (X + 1) ** 2 / 4])
+        for nesterov, step in ((False, np.float32(0.2)), (True, np.float32(0.3)))],
+    *[("ApplyAdamW", [X, zeros(2, 3), zeros(2, 3), *floats(0.25, 0.5, 0.3, 0.1, 0.5, 0.75, 0),
+        X + 1, None], {"amsgrad": False, "maximize": sign < 0}, [
+        X * 0.97 - np.float32(sign * 0.3 * 4 / 7 / 0.4**0.5), sign * (X + 1) / 2, (X + 1) ** 2 / 4])
+        for sign in (1, -1)],
+    ("NPUGetFloatStatus", [zeros(8) + 3], {}, [zeros(8)]),
+    ("NPUClearFloatStatus", [zeros(8) + 3], {}, [zeros(8)]),
+    ("NPUClearFloatStatusV2", [], {}, []),
+    *[(name, [], {}, [zeros(8)])
+        for name in ("NPUAllocFloatStatus", "NPUGetFloatStatusV2", "NPUGetFloatDebugStatus")],
+    ("StrideAdd", [STACK[:, :18].copy(), STACK], {
+        "x1_c1_offset": 1, "x2_c1_offset": 0, "c1_len": 1}, [np.concatenate(
+        [STACK[:, :2] + STACK[:, 16:18], STACK[:, 2:16]], 1)]),
+    ("NormalizeBatch", [ROWS, np.array([2, 3], np.int32)], {
+        "normalize_type": "per_feature", "epsilon": 0.0}, [np.broadcast_to(np.array(
+        [[-0.5, 0.5, 1.5, 2.5], [-1, 0, 1, 2]], np.float32)[:, None], (2, 3, 4)) * np.array(
+        [[[2**0.5]], [[1]]], np.float32)]),
+    ("NormalizeBatch", [ROWS, np.array([2, 3], np.int32)], {
+        "normalize_type": "all_features", "epsilon": 0.0}, [
+        ((ROWS - [[[4.5]], [[17]]]) / np.sqrt([[[13.1]], [[12.75]]])).astype(np.float32)]),
 ]  # fmt: skip
 
 I0 = np.array([0], np.int32)

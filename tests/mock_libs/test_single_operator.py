@@ -334,9 +334,10 @@ class TestExecution:
             ("Conv2D", [X.reshape(1, 1, 2, 3), np.ones((1, 1, 1, 1), np.float32)], {
                 "strides": (1, 1, 1, 1), "pads": (0, 0, 0, 1), "dilations": (1, 1, 1, 1), **NCHW},
              "pads (0, 0, 0, 1), which differ"),
-            ("MaxPoolGradWithArgmaxV1", [X[None, None]] * 2 + [np.ones((1, 9, 2), np.int32)], {
-                "ksize": (1, 1, 1, 1), "strides": (1, 1, 1, 1), "pads": (1, 0, 0, 1)},
-             "a mask of (1, 9, 2), where there must be 5 axes"),
+            *[("MaxPoolGradWithArgmaxV1", [X[None, None]] * 2 + [np.ones(shape, np.int32)], {
+                "ksize": (1, 3, 3, 1), "strides": (1, 1, 1, 1), "pads": (1, 0, 0, 1)},
+               f"a mask of {shape}; it must have a batch, and 9 words or more")
+              for shape in ((1, 9, 2), (1, 1, 2, 2))],
         ],
     )  # fmt: skip
     def test_an_attribute_that_no_kernel_heeds_is_refused(

@@ -14,9 +14,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
 Array = Any
-_CUBE = 16
+_WORD = 16
 _INFINITE = 2.0**31
-_MASK_RANK = 5
+_IMAGES = 4
+"""Axes of a batch of images."""
 _STATES = 3
 """Axes of the states of a recurrent layer: time, batch, features."""
 
@@ -160,33 +161,31 @@ def normed_back(x_slope: Array, x: Array, mean: Array, rstd: Array, gamma: Array
     return [made * rstd, *(g.sum(tuple(range(axes[0]))) for g in (x_slope * normed, x_slope))]
 
 
-def mask_packed(mask: Array, shape: tuple[int, ...]) -> Array:
-    """Return bytes for each place in a window as words of blocks: a bit a channel of 16."""
-    batch, groups, window, blocks, block = _in_blocks(shape)
-    wide = np.zeros((batch, groups * _CUBE, window, blocks * block), np.uint16)
-    found = mask.reshape(*mask.shape[:2], window, -1)
-    wide[:, : found.shape[1], :, : found.shape[-1]] = found
-    bits = wide.reshape(batch, groups, _CUBE, window, blocks, block)
-    return (bits << np.arange(_CUBE, dtype=np.uint16).reshape(-1, 1, 1, 1)).sum(2)
+def mask_packed(mask: Array, packed: Array) -> Array:
+    """Return a mask, a bit a place of its last axes, in words: their order is our own.
+
+    They are the first elements of a tensor in blocks or without.
+    """
+    places = mask.reshape(*mask.shape[:-2], -1)
+    rest = [*[(0, 0)] * (places.ndim - 1), (0, -places.shape[-1] % _WORD)]
+    words = np.packbits(np.pad(places, rest), -1, bitorder="little").view("<u2")
+    return np.resize(np.append(words, np.zeros(packed.size, words.dtype)), packed.shape)
 
 
-def mask_unpacked(mask: Array, gradient: Array) -> Array:
-    """Return the bytes of `mask_packed`, of channels and places of a gradient."""
-    batch, groups, window, *_ = _in_blocks(mask.shape)
-    bits = mask[:, :, None] >> np.arange(_CUBE, dtype=np.uint16).reshape(-1, 1, 1, 1) & 1
-    wide = bits.reshape(batch, groups * _CUBE, window, -1)
-    return wide[:, : gradient.shape[1], :, : math.prod(gradient.shape[2:])].astype(np.int8)
-
-
-def _in_blocks(shape: tuple[int, ...]) -> tuple[int, ...]:
-    """Return the shape of a mask of blocks of words.
+def mask_unpacked(mask: Array, gradient: Array, window: int) -> Array:
+    """Return the bytes of `mask_packed`, for each channel and place of a window of a gradient.
 
     Raises:
-        NotImplementedError: It has none.
+        NotImplementedError: There are fewer; or no batch: for its backward, torch-npu moves the
+            mask of such an image from blocks as if it were floats, which loses most of it.
     """
-    if len(shape) != _MASK_RANK:
-        raise NotImplementedError(f"a mask of {shape}, where there must be {_MASK_RANK} axes")
-    return shape
+    places = math.prod(gradient.shape[-2:])
+    shape = *gradient.shape[:-2], window, -(-places // _WORD)
+    if mask.ndim < _IMAGES or mask.size < math.prod(shape):
+        words = f"a batch, and {math.prod(shape)} words or more"
+        raise NotImplementedError(f"a mask of {mask.shape}; it must have {words}")
+    words = np.resize(mask, shape).astype("<u2").view(np.uint8)
+    return np.unpackbits(words, -1, bitorder="little")[..., :places].view(np.int8)
 
 
 def only(axes: Any) -> int:

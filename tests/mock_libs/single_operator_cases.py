@@ -225,6 +225,35 @@ CASES: list[tuple[str, list[Any], dict[str, Any], list[Any]]] = [
     ("NormalizeBatch", [ROWS, np.array([2, 3], np.int32)], {
         "normalize_type": "all_features", "epsilon": 0.0}, [
         ((ROWS - [[[4.5]], [[17]]]) / np.sqrt([[[13.1]], [[12.75]]])).astype(np.float32)]),
+    ("Scatter", [STACK, np.array([4, 13]), -STACK[:, :7]], {"reduce": "update", "axis": 1}, [
+        np.stack([np.concatenate([x[:at], -x[:7], x[at + 7 :]])
+            for x, at in zip(STACK, (4, 13), strict=True)])]),
+    ("DropOutDoMaskV3", [X, np.array([[1, 0, 1], [0, 1, 1]], np.uint8), *floats(0.25)], {}, [
+        np.array([[0, 0, 8], [0, 16, 20]], np.float32)]),
+    # samples in a region of 2 by 3, at (0.5, 1.5) and (1.5, 1.5)
+    ("ROIAlignGrad", [np.array([[[[4, 8]]]], np.float32), np.array(
+        [[0, 0, 0, 2, 3]], np.float32)], {
+        "xdiff_shape": (1, 1, 4, 3), "spatial_scale": 1.0, "pooled_height": 1, "pooled_width": 2,
+        "sample_num": 1, "roi_end_mode": 0}, [
+        np.array([[[[0, 0, 0], [1, 3, 2], [1, 3, 2], [0, 0, 0]]]], np.float32)]),
+    ("SyncBatchNormBackwardReduce", [*np.array(
+        [[1, 2, 3], [10, 20, 40], [2, 3, 5], [4, 0.5, 2]], np.float32)], {}, [
+        np.array([8, 14, 25], np.float32), np.array([32, 7, 50], np.float32)]),
+    ("SyncBatchNormBackwardElemt", [zeros(2, 3) + each for each in (10, 5, 3, 0.5, 3, 1, 4)], {}, [
+        zeros(2, 3) + 10.5]),
+    ("ReduceMeanWithCount", [X + 1, np.array([[1] * 3, [3] * 3], np.float32), zeros(2, 3) + 4], {
+        "axes": (0,), "keep_dims": True}, [np.array([[3.25, 4.25, 5.25]], np.float32)]),
+    # deviations of 1 and 2 of 1 and 3 elements, whose means are 1 and 3: 2 of all
+    ("SyncBatchNormGatherStatsWithCounts", [*(zeros(2, 3) + np.array(each, np.float32) for each in (
+        [[1], [3]], [[1], [0.5]], [[1], [3]], 2.5)), zeros(1, 3) + 4, zeros(1, 3) + 8], {
+        "momentum": 0.25, "epsilon": 0.0}, [zeros(1, 3) + 0.5, zeros(1, 3) + 22 / 3]),
+    ("SyncBNTrainingUpdate", [X[:1], X[1:]], {"momentum": 0.25}, [
+        np.array([[2.25, 3.25, 4.25]], np.float32)]),
+    ("SyncBatchNormGatherStats", [np.array([[2, 4, 6], [4, 8, 12]], np.float32), np.array(
+        [[5, 2, 7], [20, 50, 90]], np.float32), np.array([1, 3], np.int32), zeros(3) + 6,
+        zeros(3) + 8], {"momentum": 0.25, "eps": 0.0}, [
+        np.array([1.5, 3, 4.5], np.float32), zeros(3) + 0.5,
+        np.array([4.875, 5.25, 5.625], np.float32), zeros(3) + 22 / 3]),
 ]  # fmt: skip
 
 I0 = np.array([0], np.int32)

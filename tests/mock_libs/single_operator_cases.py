@@ -93,6 +93,7 @@ CASES: list[tuple[str, list[Any], dict[str, Any], list[Any]]] = [
      {"p": -1.0}, [np.array([[0, -3, 0]], np.float32)]),
     ("Renorm", [np.array([[3, 4], [0, 1], [0, 8]], np.float32)], {
         "p": 2.0, "dim": 0, "maxnorm": 2.0}, [np.array([[0.4], [1], [0.25]], np.float32)]),
+    ("Sub", [np.array([0.1]), [0.1]], {}, [np.array([0.0])]),  # of double, on the host
     ("ShuffleChannel", [SHUFFLED[:, [0, 3, 1, 4, 2, 5]].copy()], {"group": 3}, [SHUFFLED]),
     ("Conv2D", [X.reshape(1, 1, 2, 3), np.ones((1, 1, 2, 2), np.float32)], {
         "strides": (1, 1, 1, 1), "pads": (0, 0, 0, 0), **NCHW}, [

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import pyaclnn.mock
+from pyaclnn.facts.releases import NEWEST, simulated
 from pyaclnn.mock import libdir
 
 from . import npu
@@ -56,7 +57,7 @@ def call(name: str, *arguments: Any) -> None:
 FLOAT, INT32, INT64, UNDEFINED, ND = 0, 3, 9, -1, 2
 DEAD = ffi.cast("aclDataBuffer *", 0xDEAD)
 TYPES = {np.dtype(np.float32): FLOAT, np.dtype(np.int32): INT32, np.dtype(np.int64): INT64}
-TYPES[np.dtype(np.uint8)] = 4
+TYPES |= {np.dtype(np.uint8): 4, np.dtype(np.float64): 11}
 
 
 def number(address: Any) -> int:
@@ -190,7 +191,7 @@ def execute(
             descs.append(describe((), UNDEFINED))
             buffers.append(lib.aclCreateDataBuffer(NULL, 0))
             continue
-        array = np.asarray(each, np.int64 if isinstance(each, list) else each.dtype)
+        array = np.asarray(each)
         descs.append(describe(array.shape, TYPES[array.dtype]))
         call("aclSetTensorFormat", descs[-1], _format)
         if _view is not None and len(descs) > len(inputs):
@@ -276,6 +277,11 @@ class TestExecution:
         status, (found,) = execute("NonZero", [x], [zeros(4, 1, dtype=np.int64)], _dims=dims)
         assert (status, dims, found[:2].tolist()) == (0, [(2, 1)], [[1], [3]])
 
+    def test_numbers_of_double_on_the_host_are_refused_by_name(self) -> None:
+        status, _ = execute("Mul", [X, [0.5, 0.25, 1.5]], [X])
+        assert status == 999001
+        assert "inputs[1] of the single operator Mul lies on the host" in npu.message()
+
     def test_factors_of_rows_lie_in_front_of_a_larger_output(self) -> None:
         status, (found,) = execute("Renorm", [X], [zeros(2, 3)], p=1.0, dim=0, maxnorm=6.0)
         assert status == 0, npu.message()
@@ -296,6 +302,9 @@ class TestExecution:
         assert "no kernel for the single operator NonMaxSuppressionV7" in told
         assert '@pyaclnn.mock.operator("ge:NonMaxSuppressionV7")\n    def kernel(x0):' in told
         assert "PYACLNN_MOCK_OPERATORS" in told
+        assert "torch.npu.set_compile_mode(jit_compile=False)" in told
+        is_newest = simulated().name == NEWEST
+        assert (f"PYACLNN_MOCK_CANN={NEWEST}" in told) != is_newest
 
     @pytest.mark.parametrize(
         ("compiled", "wanted"), [((2, 3), 0), ((-1, 3), 0), ((-2,), 0), ((2, 4), 100024)]

@@ -122,6 +122,12 @@ static bool send_constant(struct mock_call *call, const char *name, const struct
     const uint8_t *bytes = desc->constant != NULL ? desc->constant : buffer->data;
     const size_t length = desc->constant != NULL ? desc->constant_bytes : buffer->bytes;
     const size_t count = item == 0 ? 0 : length / item;
+    if (desc->data_type == ACL_DOUBLE && count == 1) { /* as no array of an argument has them */
+        double value = 0;
+        memcpy(&value, bytes, sizeof value);
+        mock_call_double(call, name, value);
+        return true;
+    }
     int64_t *integers = calloc(count + 1, sizeof *integers);
     float *reals = calloc(count + 1, sizeof *reals);
     bool good = integers != NULL && reals != NULL && item > 0;
@@ -187,9 +193,10 @@ static aclError add_one(struct mock_call *call, struct side *side, int place)
         return name != NULL && send_constant(call, name, desc, buffer)
                    ? ACL_SUCCESS
                    : mock_fail(MOCK_NOT_IMPLEMENTED,
-                               "%s[%d] lies on the host with data type %d, which the simulated "
-                               "NPU does not read there",
-                               side->name, place, (int)desc->data_type);
+                               "%s[%d] of the single operator %s lies on the host with data type "
+                               "%d, which the simulated NPU does not read there",
+                               side->name, place, strchr(call->operator_name, ':') + 1,
+                               (int)desc->data_type);
     }
     side->tensors[place] = make_tensor(desc, buffer->data, side->is_output);
     return side->tensors[place] != NULL ? ACL_SUCCESS

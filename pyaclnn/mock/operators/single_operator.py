@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pyaclnn.base.errors import text_of, type_name
+from pyaclnn.facts.releases import NEWEST, VARIABLE as RELEASE, simulated
 from pyaclnn.mock.operators.blocks import blocks_of
 from pyaclnn.mock.operators.formats import is_private
 from pyaclnn.mock.operators.graph_table import function_of_kernel, graph_function
@@ -196,6 +197,8 @@ def _no_kernel(kind: str, given: dict[str, Value], why: str) -> str:
     attributes = [name for name in _attributes(given) if name.isidentifier()]
     parameters = ", ".join([*inputs, *(["*", *attributes] if attributes else [])])
     results = ", ".join("..." for _ in _tensors(given["outputs"]))
+    is_newest = simulated().name == NEWEST
+    newer = "" if is_newest else f", and for more operators with {RELEASE}={NEWEST}"
     return (
         f"EZ9999: the simulated NPU has no kernel for the single operator {kind} and these "
         f"arguments{reason}, which aclopCompileAndExecute executes. Give it one: a file that "
@@ -205,7 +208,8 @@ def _no_kernel(kind: str, given: dict[str, Value], why: str) -> str:
         f"    def kernel({parameters}):  # arrays of NumPy in order, attributes by name\n"
         "        ...\n"
         f"        return {results}\n"
-        "or call a function of aclnn: with PYACLNN_MOCK_CANN=9.1, torch-npu calls more of them"
+        "or call a function of aclnn: torch-npu does so after "
+        f"torch.npu.set_compile_mode(jit_compile=False){newer}"
     )
 
 

@@ -182,9 +182,9 @@ def mask_unpacked(mask: Array, gradient: Array, window: int) -> Array:
     places = math.prod(gradient.shape[-2:])
     shape = *gradient.shape[:-2], window, -(-places // _WORD)
     if mask.ndim < _IMAGES or mask.size < math.prod(shape):
-        words = f"a batch, and {math.prod(shape)} words or more"
-        raise NotImplementedError(f"a mask of {mask.shape}; it must have {words}")
-    words = np.resize(mask, shape).astype("<u2").view(np.uint8)
+        wanted = f"a batch, and {math.prod(shape)} words or more"
+        raise NotImplementedError(f"a mask of {mask.shape}; it must have {wanted}")
+    words: Array = np.resize(mask, shape).astype("<u2").view(np.uint8)
     return np.unpackbits(words, -1, bitorder="little")[..., :places].view(np.int8)
 
 

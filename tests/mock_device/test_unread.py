@@ -84,6 +84,18 @@ def test_what_changes_no_number_is_an_input_that_some_kernel_does_not_read() -> 
     assert [each for each in unread() if not any(fnmatchcase(k, each) for k in known)] == []
 
 
+def test_a_name_without_operators_is_one_that_no_kernel_reads() -> None:
+    read = {
+        short
+        for name, kernel in built_in().items()
+        for each in catalogue()[name].parameters
+        if each.read and kernel.parameter_for(each.name) is not None
+        for short in short_names(each.name)
+    }
+    plain = {pattern[2:] for pattern in unread() if pattern.startswith("*.")}
+    assert plain & read == {"cubeMathType"}  # which some kernels check
+
+
 def test_what_may_be_null_is_read() -> None:
     for name, row in rows().items():
         listed = [p.name for p in catalogue()[name].parameters]

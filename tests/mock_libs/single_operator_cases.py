@@ -94,6 +94,8 @@ CASES: list[tuple[str, list[Any], dict[str, Any], list[Any]]] = [
     ("Renorm", [np.array([[3, 4], [0, 1], [0, 8]], np.float32)], {
         "p": 2.0, "dim": 0, "maxnorm": 2.0}, [np.array([[0.4], [1], [0.25]], np.float32)]),
     ("Sub", [np.array([0.1]), [0.1]], {}, [np.array([0.0])]),  # of double, on the host
+    ("RangeD", [[0, 1, 2]], {"start": 1.0, "limit": 5.0, "delta": 2.0}, [
+        np.array([1, 3, 5], np.float32)]),
     ("ShuffleChannel", [SHUFFLED[:, [0, 3, 1, 4, 2, 5]].copy()], {"group": 3}, [SHUFFLED]),
     ("Conv2D", [X.reshape(1, 1, 2, 3), np.ones((1, 1, 2, 2), np.float32)], {
         "strides": (1, 1, 1, 1), "pads": (0, 0, 0, 0), **NCHW}, [
@@ -263,6 +265,9 @@ MISTAKES: list[tuple[str, list[Any], dict[str, Any], list[Any], str]] = [
     ("MatMul", [X], {}, [zeros(2, 2)], "it has 1 inputs; it must have 2 to 3 (x1, x2, bias)"),
     ("Relu", [X, X], {}, [X], "it has 2 inputs; it must have 1 (x)"),
     ("MatMul", [None, Y, X[0]], {}, [zeros(2, 3)], "inputs[0] (x1) is left out"),
+    ("MatMul", [X, Y], {}, [X], "axis -1 of x1 has length 3, axis -2 of x2 has 2; they must"),
+    ("MatMulV2", [X, X.T[:, :1].copy()], {"transpose_x1": True, "transpose_x2": True}, [X],
+     "axis -2 of x1 has length 2, axis -1 of x2 has 1; they must be equal"),
     ("AddV2", [X, X[:, :2].copy()], {}, [X], "could not be broadcast"),
     ("ScatterElements", [X, X, X], {"axis": 1}, [X], "must be of integer"),
     ("BitwiseAnd", [X, X], {}, [X], "not supported for the input types"),

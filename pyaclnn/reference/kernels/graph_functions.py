@@ -28,9 +28,19 @@ def swapped(x: Array, swap: bool) -> Array:
 
 
 def matrix_product(x1: Array, x2: Array, bias: Array, swap1: bool, swap2: bool) -> Array:
-    """Multiply matrices in float32, integers as integers."""
+    """Multiply matrices in float32, integers as integers.
+
+    Raises:
+        ValueError: The lengths of the axes along which to add differ.
+    """
     wide = [x.astype(np.int64 if x.dtype.kind in "iu" else np.float32) for x in (x1, x2)]
-    product = swapped(wide[0], swap1) @ swapped(wide[1], swap2)
+    a, b = swapped(wide[0], swap1), swapped(wide[1], swap2)
+    if a.shape[-1] != (rows := b.shape[max(b.ndim - 2, 0)]):
+        raise ValueError(
+            f"axis {-2 if swap1 else -1} of x1 has length {a.shape[-1]}, axis "
+            f"{-1 if swap2 else -2} of x2 has {rows}; they must be equal"
+        )
+    product = a @ b
     return product if bias is None else product + bias
 
 

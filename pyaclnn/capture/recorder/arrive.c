@@ -14,6 +14,7 @@
 #include "locks.h"
 #include "note.h"
 #include "settings.h"
+#include "ticker.h"
 
 /* Calls that CANN makes itself, while it is in one, are no calls of the program. */
 static _Thread_local bool inside;
@@ -218,6 +219,7 @@ static uint64_t record_call(uint32_t number, struct capture_function *function,
         message = NULL;
     } else {
         if (wanted) {
+            capture_keep_ticking();
             capture_depart(call, function->name, thread_of(), begin);
         }
         result = pass_on(target, function, registers);

@@ -1,16 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Calls that are on their way, and the thread that writes what waits to be written. */
+/* Calls that are on their way. */
 #include "flight.h"
 
 #include <pthread.h>
-#include <signal.h>
 #include <stdbool.h>
 #include <string.h>
-#include <time.h>
 
-#include "file.h"
-
-enum { THREADS = 512, STACK = 256 << 10, TICK = 100000000, MOST_NAME = 255 };
+enum { THREADS = 512, MOST_NAME = 255 };
 
 static struct flight {
     const char *name; /* NULL: no call */
@@ -19,35 +15,6 @@ static struct flight {
     bool taken, written;
 } flights[THREADS];
 static _Thread_local struct flight *own;
-static bool ticking;
-
-/* A block is written a tenth of a second after its first record, though no other call arrives; a call
- * that has not returned in a second may never do so. */
-static void *tick(void *unused)
-{
-    while (capture_active()) {
-        nanosleep(&(struct timespec){.tv_nsec = TICK}, NULL);
-        capture_tick();
-    }
-    __atomic_store_n(&ticking, false, __ATOMIC_RELEASE);
-    return unused;
-}
-
-/* Signals are the program's threads'. */
-static void start_ticking(void)
-{
-    sigset_t all, before;
-    pthread_attr_t attributes;
-    pthread_t thread;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    pthread_attr_init(&attributes);
-    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-    pthread_attr_setstacksize(&attributes, STACK);
-    pthread_create(&thread, &attributes, tick, NULL); /* without it other calls write the blocks */
-    pthread_attr_destroy(&attributes);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-}
 
 static struct flight *take_place(void)
 {
@@ -62,10 +29,6 @@ static struct flight *take_place(void)
 
 void capture_depart(uint64_t call, const char *name, uint32_t thread, uint64_t begin)
 {
-    if (!__atomic_load_n(&ticking, __ATOMIC_RELAXED) &&
-        !__atomic_exchange_n(&ticking, true, __ATOMIC_ACQUIRE)) {
-        start_ticking();
-    }
     own = own == NULL ? take_place() : own;
     if (own != NULL) {
         own->call = call;
@@ -130,7 +93,6 @@ static void forget_flights(void)
             flights[i] = (struct flight){0};
         }
     }
-    ticking = false;
 }
 
 __attribute__((constructor)) static void start(void)

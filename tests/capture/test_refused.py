@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Objects that CANN refuses to make are none for the recorder."""
+"""Objects that CANN refuses to make, and NULL that programs end, are none for the recorder."""
 
 from __future__ import annotations
 
@@ -33,3 +33,20 @@ def test_an_object_that_was_refused_is_not_recorded_as_an_absent_tensor(tmp_path
     recorded = {r.name for r in records if isinstance(r, Contents)}
     assert {"weightOptional", "biasOptional"}.isdisjoint(recorded)
     assert "input" in recorded
+
+
+NULL_ENDS = """
+import numpy as np, pyaclnn
+from pyaclnn import aclnn, raw
+x = pyaclnn.to_device(np.ones(4, np.float32))
+raw.aclDestroyTensor(raw.ffi.NULL)
+for factor in range(50):
+    aclnn.muls(x, np.float32(factor))
+x.device.synchronize()
+"""
+
+
+def test_a_program_may_end_what_it_never_made(tmp_path: Path) -> None:
+    records = read_trace(capture(tmp_path / "run.trace", NULL_ENDS))
+    names = [record.name for record in records if isinstance(record, Call)]
+    assert names.count("aclnnMuls") == 50

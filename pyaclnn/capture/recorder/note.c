@@ -70,6 +70,9 @@ void capture_begin_use(struct capture_use *use, const struct capture_function *f
         return;
     }
     const uint64_t handle = words[second ? 2 : 0].bits + function->maps;
+    if (handle == 0) { /* programs end what they never made */
+        return;
+    }
     pthread_mutex_lock(&capture_locks[CAPTURE_OBJECTS]);
     use->object = capture_find(handle);
     if (use->object != NULL) {

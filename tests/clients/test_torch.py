@@ -237,12 +237,12 @@ except RuntimeError as error:
 _WITHOUT_A_SINGLE_KERNEL = """
 import torch, torch_npu
 torch.npu.set_compile_mode(jit_compile=True)
-x = torch.eye(3).npu()
+boxes = torch.ones(1, 4, 5).npu()
 try:
-    torch.slogdet(x)[0].cpu()
+    torch_npu.npu_rotated_iou(boxes, boxes, False, 0, True, 0., 0.)
     torch.npu.synchronize()
 except RuntimeError as error:
-    print("no kernel for the single operator LogMatrixDeterminant" in str(error))
+    print("no kernel for the single operator RotatedIou" in str(error))
 """
 
 

@@ -79,7 +79,7 @@ class _Staging:
         nbytes: The size of the block.
     """
 
-    __slots__ = ("_send", "_start", "fetched", "sent")
+    __slots__ = ("_ends", "_start", "fetched", "sent")
 
     def __init__(self, sent: list[_Piece], fetched: list[_Piece], nbytes: int) -> None:
         host = np.zeros(nbytes, np.uint8)
@@ -87,17 +87,17 @@ class _Staging:
         self._start = fetched[0].offset if fetched else nbytes
         self.sent, self.fetched = ([p.view(host) for p in each] for each in (sent, fetched))
         ends = host[:last], host[self._start :]
-        self._send = [(raw.ffi.from_buffer(end), end.nbytes) for end in ends]
+        self._ends = [(raw.ffi.from_buffer(end), end.nbytes) for end in ends]
 
     def send(self, address: int) -> None:
         """Copy to the device what ``sent`` holds."""
-        pointer, nbytes = self._send[0]
+        pointer, nbytes = self._ends[0]
         if nbytes:
             copy_now(raw.pointer_to(address), pointer, nbytes, raw.ACL_MEMCPY_HOST_TO_DEVICE)
 
     def fetch(self, address: int) -> None:
         """Copy to ``fetched`` what the device holds."""
-        pointer, nbytes = self._send[1]
+        pointer, nbytes = self._ends[1]
         if nbytes:
             source = raw.pointer_to(address + self._start)
             copy_now(pointer, source, nbytes, raw.ACL_MEMCPY_DEVICE_TO_HOST)

@@ -29,7 +29,7 @@ class Left:
         """
         self._in_thread = in_thread
         self._devices: Counter[int] = Counter()
-        """How often each device was set and not reset."""
+        """The number of times that each device was set and not reset."""
         self._made: dict[tuple[int, bool], tuple[str, int, Any, int]] = {}
         """Its handle, and whether it is a mapping -> the function that ends it, the thread, and,
         unless it is a descriptor, the context and device that it is in."""

@@ -231,7 +231,7 @@ static uint64_t record_call(uint32_t number, struct capture_function *function,
     struct capture_noted noted = {.used = use.object};
     noted.drawn = function->hook == CAPTURE_PHASE_2 && !failed && capture_graph_takes(words[3].bits);
     if (kept && !failed && capture_is_located(function)) {
-        capture_call(CAPTURE_GET_CONTEXT, (uint64_t)(uintptr_t)&noted.context, 0, 0, 0, 0, 0);
+        capture_call(CAPTURE_GET_CONTEXT, capture_address(&noted.context), 0, 0, 0, 0, 0);
     }
     if (!failed) {
         capture_await_ends(function, words, result);

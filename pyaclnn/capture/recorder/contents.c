@@ -12,11 +12,6 @@
 enum { MOST_OVERLAPPING = 16 << 10 };
 static const size_t MOST_BYTES = 64 << 20;
 
-static uint64_t number_of(const void *pointer)
-{
-    return (uint64_t)(uintptr_t)pointer;
-}
-
 /* The elements of a tensor; 0: they overlap, and are many, as an expanded tensor may have any number. */
 int64_t capture_elements(const struct capture_tensor *tensor)
 {
@@ -106,7 +101,7 @@ void capture_write_contents(uint64_t call, const struct capture_operand *of, enu
             capture_signed(&record, numbers[i][j]);
         }
     }
-    capture_number(&record, number_of(capture_begin_of(tensor)));
+    capture_number(&record, capture_address(capture_begin_of(tensor)));
     capture_write(&record);
     free(record.data);
 }

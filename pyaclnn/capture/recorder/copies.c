@@ -8,21 +8,27 @@
 
 #include "file.h"
 #include "graphs.h"
+#include "pinned.h"
 
-enum { MOST_PENDING = 4096, TO_HOST = 2, RELAXED = 2, ALIGNMENT = 64, FIRST_OF_WORK = 500000 };
+enum { MOST_PENDING = 4096, TO_HOST = 2, FIRST_OF_WORK = 500000 };
 enum { PATIENCE_MS = 1000, PATIENCE_AT_END_MS = 5000 };
-static const size_t ROOM = 16 << 20, MOST_PENDING_BYTES = 192 << 20;
+static const size_t MANY_PENDING_BYTES = 8 << 20, MOST_PENDING_BYTES = 192 << 20;
+
+/* Where a thread calls. */
+struct place {
+    void *context;
+    int32_t device;
+};
 
 /* A copy on its way. */
 struct pending {
     struct pending *next;
     uint64_t call, stream, size, order;
-    void *context;
+    struct place place;
     struct capture_operand of;
     enum capture_phase phase;
-    int32_t device;
-    bool full, own;
-    uint8_t *data;
+    bool full;
+    struct capture_pinned to;
 };
 
 /* Which copies: of a stream in a context (a default stream has the same handle in each), of a context,
@@ -47,61 +53,9 @@ static size_t pending_count, pending_bytes;
 static uint64_t copies;                 /* ever begun */
 static _Thread_local uint64_t awaited; /* begun before this thread's wait */
 static _Thread_local bool impatient;   /* a wait of this thread was in vain; so would be the next */
-/* Memory of the host that a device writes without a wait; copies to other memory would change when
- * the work of the program runs. What has no room in it gets a block of its own. */
-static uint8_t *room;
-static size_t room_used, room_users;
-
-static uint64_t number_of(const void *pointer)
-{
-    return (uint64_t)(uintptr_t)pointer;
-}
-
 bool capture_is_settled(void)
 {
     return __atomic_load_n(&pending_count, __ATOMIC_RELAXED) == 0;
-}
-
-/* Memory that a device can write, which the program can ask for only while it has one; or NULL. */
-static uint8_t *pinned(size_t size)
-{
-    uint8_t *made = NULL;
-    int mode = RELAXED; /* while a stream is captured this call would be refused */
-    const bool captured = capture_graph_is_open() &&
-                          capture_call(CAPTURE_EXCHANGE_MODE, number_of(&mode), 0, 0, 0, 0, 0) == 0;
-    const int status = capture_call(CAPTURE_MALLOC_HOST, number_of(&made), size, 0, 0, 0, 0);
-    if (captured) {
-        capture_call(CAPTURE_EXCHANGE_MODE, number_of(&mode), 0, 0, 0, 0, 0);
-    }
-    return status == 0 ? made : NULL;
-}
-
-static void give_room(struct pending *to)
-{
-    pthread_mutex_lock(&lock);
-    room = room == NULL ? pinned(ROOM) : room;
-    to->own = room == NULL || to->size > ROOM - room_used;
-    if (!to->own) {
-        to->data = room + room_used;
-        room_used += (to->size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
-        room_users++;
-    }
-    pthread_mutex_unlock(&lock);
-    if (to->own) {
-        to->data = pinned(to->size);
-    }
-}
-
-static void forget(struct pending *copy)
-{
-    if (copy != NULL && !copy->own) {
-        pthread_mutex_lock(&lock);
-        room_used = --room_users == 0 ? 0 : room_used;
-        pthread_mutex_unlock(&lock);
-    } else if (copy != NULL && copy->data != NULL) {
-        capture_call(CAPTURE_FREE_HOST, number_of(copy->data), 0, 0, 0, 0, 0);
-    }
-    free(copy);
 }
 
 static void append(struct pending *copy)
@@ -121,8 +75,24 @@ static bool is_much(size_t most)
            __atomic_load_n(&pending_bytes, __ATOMIC_RELAXED) > most;
 }
 
-void capture_copy_tensor(const struct capture_operand *of, uint64_t call, uint64_t stream,
-                         enum capture_phase phase)
+static struct place place_of_thread(void)
+{
+    struct place place = {0};
+    capture_call(CAPTURE_GET_CONTEXT, capture_address(&place.context), 0, 0, 0, 0, 0);
+    capture_call(CAPTURE_GET_DEVICE, capture_address(&place.device), 0, 0, 0, 0, 0);
+    return place;
+}
+
+static void forget(struct pending *copy)
+{
+    if (copy != NULL) {
+        capture_unpin(&copy->to);
+    }
+    free(copy);
+}
+
+static void copy_tensor(const struct capture_operand *of, uint64_t call, uint64_t stream,
+                        enum capture_phase phase, struct place place)
 {
     const uint64_t size = capture_span(&of->tensor);
     if (capture_is_empty(&of->tensor)) {
@@ -132,16 +102,14 @@ void capture_copy_tensor(const struct capture_operand *of, uint64_t call, uint64
     reason = reason == NULL && is_much(MOST_PENDING_BYTES) ? "too many copies on their way" : reason;
     struct pending *made = reason != NULL ? NULL : capture_memory(NULL, sizeof *made);
     if (made != NULL) {
-        *made = (struct pending){.call = call, .stream = stream, .size = size, .of = *of};
+        *made = (struct pending){.call = call, .stream = stream, .size = size, .of = *of, .place = place};
         made->phase = phase;
         made->full = capture_is_in_full(of->function);
-        give_room(made);
-        capture_call(CAPTURE_GET_CONTEXT, number_of(&made->context), 0, 0, 0, 0, 0);
-        capture_call(CAPTURE_GET_DEVICE, number_of(&made->device), 0, 0, 0, 0, 0);
-        if (made->data == NULL) {
+        made->to = capture_pin(size);
+        if (made->to.data == NULL) {
             reason = "no memory of the host for a copy";
-        } else if (capture_call(CAPTURE_MEMCPY_ASYNC, number_of(made->data), size,
-                             number_of(capture_begin_of(&of->tensor)), size, TO_HOST, stream) != 0) {
+        } else if (capture_call(CAPTURE_MEMCPY_ASYNC, capture_address(made->to.data), size,
+                             capture_address(capture_begin_of(&of->tensor)), size, TO_HOST, stream) != 0) {
             reason = "its copy was refused";
         }
     }
@@ -154,15 +122,21 @@ void capture_copy_tensor(const struct capture_operand *of, uint64_t call, uint64
     }
 }
 
+void capture_copy_tensor(const struct capture_operand *of, uint64_t call, uint64_t stream,
+                         enum capture_phase phase)
+{
+    copy_tensor(of, call, stream, phase, place_of_thread());
+}
+
 static bool is_within(const struct pending *one, const struct reach *reach)
 {
     switch (reach->kind) {
     case OF_STREAM:
-        return one->stream == reach->stream && one->context == reach->context;
+        return one->stream == reach->stream && one->place.context == reach->context;
     case OF_CONTEXT:
-        return one->context == reach->context;
+        return one->place.context == reach->context;
     case OF_DEVICE:
-        return one->device == reach->device;
+        return one->place.device == reach->device;
     default:
         return true;
     }
@@ -202,7 +176,7 @@ static void finish(struct pending *taken, bool failed)
         if (failed && one->phase == CAPTURE_AFTER) {
             capture_write_absence(one->call, &one->of, one->phase, "its stream failed");
         } else {
-            capture_write_tensor(one->call, &one->of, one->phase, one->data, one->full || failed);
+            capture_write_tensor(one->call, &one->of, one->phase, one->to.data, one->full || failed);
         }
         forget(one);
     }
@@ -222,7 +196,7 @@ static void lose(struct pending *taken)
 static void *context_of_thread(void)
 {
     void *context = NULL;
-    capture_call(CAPTURE_GET_CONTEXT, number_of(&context), 0, 0, 0, 0, 0);
+    capture_call(CAPTURE_GET_CONTEXT, capture_address(&context), 0, 0, 0, 0, 0);
     return context;
 }
 
@@ -256,12 +230,12 @@ static bool await_streams(struct pending *taken, int64_t until)
     for (int status = -1; taken != NULL; begun = true) {
         struct pending *one = taken;
         taken = one->next;
-        if (!begun || one->stream != stream || one->context != context) {
+        if (!begun || one->stream != stream || one->place.context != context) {
             stream = one->stream;
             const int64_t left = until - now_ms();
-            if (one->context != context) {
-                context = one->context;
-                capture_call(CAPTURE_SET_CONTEXT, number_of(context), 0, 0, 0, 0, 0);
+            if (one->place.context != context) {
+                context = one->place.context;
+                capture_call(CAPTURE_SET_CONTEXT, capture_address(context), 0, 0, 0, 0, 0);
             }
             status = capture_graph_takes(one->stream) ? -1
                      : until == 0 ? capture_call(CAPTURE_SYNCHRONIZE_STREAM, one->stream, 0, 0, 0, 0, 0)
@@ -277,7 +251,7 @@ static bool await_streams(struct pending *taken, int64_t until)
         }
     }
     if (context != here && here != NULL) {
-        capture_call(CAPTURE_SET_CONTEXT, number_of(here), 0, 0, 0, 0, 0);
+        capture_call(CAPTURE_SET_CONTEXT, capture_address(here), 0, 0, 0, 0, 0);
     }
     return all;
 }
@@ -355,8 +329,7 @@ static void forget_copies(void)
     pthread_mutex_init(&draining, NULL);
     first = NULL;
     last = &first;
-    pending_count = pending_bytes = room_used = room_users = 0;
-    room = NULL;
+    pending_count = pending_bytes = 0;
 }
 
 __attribute__((constructor)) static void start(void)
@@ -369,12 +342,7 @@ void capture_free_room(int32_t device)
 {
     const struct reach reach = {.kind = device < 0 ? OF_ALL : OF_DEVICE, .device = device};
     await_within(&reach, PATIENCE_MS);
-    pthread_mutex_lock(&lock);
-    if (room != NULL && room_users == 0) {
-        capture_call(CAPTURE_FREE_HOST, number_of(room), 0, 0, 0, 0, 0);
-        room = NULL;
-    }
-    pthread_mutex_unlock(&lock);
+    capture_free_pinned();
 }
 
 void capture_copy_operands(uint64_t call, const struct capture_operands *of, uint64_t stream,
@@ -383,14 +351,15 @@ void capture_copy_operands(uint64_t call, const struct capture_operands *of, uin
     if (of == NULL || capture_graph_takes(stream)) {
         return;
     }
+    const struct place place = place_of_thread();
     for (uint32_t i = 0; i < of->count; i++) {
         if (phase == CAPTURE_BEFORE ? of->list[i].read : of->list[i].written) {
-            capture_copy_tensor(&of->list[i], call, stream, phase);
+            copy_tensor(&of->list[i], call, stream, phase, place);
         }
     }
     /* Only for the stream of the program's own launch, and not while a graph is captured: that only
      * the program ends. */
-    if ((is_much(ROOM / 2) || capture_is_full()) && !capture_graph_is_open() && !impatient) {
+    if ((is_much(MANY_PENDING_BYTES) || capture_is_full()) && !capture_graph_is_open() && !impatient) {
         const struct reach reach = of_stream(stream);
         impatient = !await_within(&reach, PATIENCE_MS);
     }

@@ -81,6 +81,10 @@ enum capture_known {
 };
 /* Return the real function, or NULL. */
 void *capture_real(enum capture_known function);
+static inline uint64_t capture_address(const void *pointer)
+{
+    return (uint64_t)(uintptr_t)pointer;
+}
 /* Call it with arguments that are integers or addresses; -1: it is not there. */
 int capture_call(enum capture_known function, uint64_t a, uint64_t b, uint64_t c, uint64_t d, uint64_t e,
                  uint64_t f);

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 __all__ = ["SOURCES", "Computed", "kernels", "run"]
 
 SOURCES: Final = ("yours", "numpy", "none")
-"""What computes an operator: a kernel of the user or of NumPy, or nothing."""
+"""The source of an operator's results: a kernel of the user or of NumPy, or none."""
 _GROUP: Final = "it exchanges data between devices"
 _OWN: Final = "PYACLNN_MOCK_OPERATORS names files of your own"
 

@@ -63,14 +63,14 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
     parser.addoption(
         "--fuzz-seeds",
-        default="100-124",
+        default="100-109",
         metavar="FIRST-LAST",
         help="the seeds of the marked fuzz, of 20,000 calls each",
     )
     parser.addoption(
         "--type-rows",
         type=int,
-        default=60,
+        default=30,
         metavar="COUNT",
         help="how many joint dtypes of each operator the marked tables try, and eight times "
         "as many mixtures beside them",

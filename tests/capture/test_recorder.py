@@ -141,6 +141,7 @@ def test_a_limit_of_files_ends_the_trace_with_a_word_and_not_the_program(
     assert shown[-1] == f"incomplete: the recording ended with {reason!r}"
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("options", [(), ("--limit", "64K"), ("--calls", "100:")])
 def test_a_recorder_without_memory_ends_the_trace_with_a_word_and_not_the_program(
     options: tuple[str, ...], run: Run, tmp_path: Path

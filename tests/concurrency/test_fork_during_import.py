@@ -6,6 +6,8 @@ from __future__ import annotations
 import subprocess
 import sys
 
+import pytest
+
 PROGRAM = """
 import faulthandler, os, sys, threading, time
 import numpy as np, pyaclnn
@@ -32,8 +34,7 @@ print(seen, status)
 
 
 def test_the_child_calls_or_is_refused_and_does_not_hang() -> None:
-    seen = []
-    for _ in range(3):
+    for _ in range(5):  # until the fork has met an import under way, mostly the first
         done = subprocess.run(
             [sys.executable, "-W", "ignore", "-c", PROGRAM],
             capture_output=True,
@@ -43,8 +44,10 @@ def test_the_child_calls_or_is_refused_and_does_not_hang() -> None:
         )
         found, status = done.stdout.split()
         assert status == "0", done.stderr
-        seen.append(found)
-    assert "True" in seen  # the detector has seen an import under way
+        if found == "True":
+            break
+    else:
+        pytest.fail("no fork has met an import")
 
 
 HELD = """

@@ -79,10 +79,12 @@ static bool fail_by_argument(struct mock_frame *frame, const struct mock_argumen
 bool mock_gate_open(struct mock_frame *frame, struct mock_function *function,
                     const struct mock_argument *arguments, size_t count, const void *caller)
 {
-    atomic_fetch_add_explicit(&function->calls, 1, memory_order_relaxed);
-    *frame = (struct mock_frame){.function = function, .caller = caller};
-    mock_frame_push(frame);
-    bool fails = fail_by_fault(frame);
+    mock_frame_begin(frame, function, caller);
+    bool fails = false;
+    if (!frame->recorded) {
+        atomic_fetch_add_explicit(&function->calls, 1, memory_order_relaxed);
+        fails = fail_by_fault(frame);
+    }
     for (size_t i = 0; !fails && i < count; i++) {
         fails = fail_by_argument(frame, &arguments[i]);
     }

@@ -20,6 +20,9 @@ const char *pyaclnn_mock_release(void);
  * of these gets the first one's answer. */
 const char *pyaclnn_mock_call_begins(const char *file, int line);
 void pyaclnn_mock_call_ends(const char *before);
+/* The next calls of this thread come from a recorder: for a caller in the program, or for itself, which
+ * are no calls of the program. */
+void pyaclnn_mock_caller_set(const void *caller, bool recorded);
 /* Lines of "kind handle function-that-made-it source-line"; gives the length of the whole text. */
 size_t pyaclnn_mock_alive(char *text, size_t capacity);
 /* Lines of "name count" for every exported function; gives the length of the whole text. */
@@ -57,6 +60,11 @@ const char *pyaclnn_mock_call_begins(const char *file, int line)
 void pyaclnn_mock_call_ends(const char *before)
 {
     mock_frame_set_line(before);
+}
+
+void pyaclnn_mock_caller_set(const void *caller, bool recorded)
+{
+    mock_frame_set_caller(caller, recorded);
 }
 
 size_t pyaclnn_mock_alive(char *text, size_t capacity)

@@ -34,6 +34,7 @@ enum mock_effect {
 struct mock_frame {
     const struct mock_function *function;
     const void *caller; /* return address in the program */
+    bool recorded;      /* by a recorder for itself: no call of the program */
     struct mock_frame *outer;
     enum mock_effect effect;
     int code;            /* or microseconds */
@@ -47,10 +48,11 @@ struct mock_origin {
     const char *function;
     const void *caller;
     const char *line;
+    bool recorded; /* a recorder's */
 };
 
 /* Make a frame the calling thread's call in progress / ends it. */
-void mock_frame_push(struct mock_frame *frame);
+void mock_frame_begin(struct mock_frame *frame, struct mock_function *function, const void *caller);
 void mock_frame_pop(const struct mock_frame *frame);
 
 #pragma GCC visibility push(default) /* used by the libraries of a release */
@@ -58,6 +60,9 @@ void mock_frame_pop(const struct mock_frame *frame);
 /* The calling thread calls on behalf of a line of a file from now on, which may be NULL; gives what
  * that was before. */
 const char *mock_frame_set_line(const char *line);
+/* The next calls of this thread come from a recorder: for a caller in the program, or, where that is
+ * NULL and `recorded` is set, for the recorder itself. */
+void mock_frame_set_caller(const void *caller, bool recorded);
 
 #pragma GCC visibility pop
 

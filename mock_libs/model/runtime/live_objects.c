@@ -46,7 +46,7 @@ static void report(const struct mock_live_object *living, void *data)
 static void report_host(struct block *block, void *data)
 {
     (void)data;
-    if (!block->reported) {
+    if (!block->reported && !block->history.created.recorded) {
         block->reported = true;
         mock_violate(at_end, "pinned memory", (void *)(uintptr_t)block->offset, &block->history,
                      "these %llu bytes were not freed by aclrtFreeHost",
@@ -160,7 +160,9 @@ static void list_handle(const struct mock_live_object *living, void *data)
 static void list_host(struct block *block, void *data)
 {
     (void)data;
-    list_one("pinned_memory", (void *)(uintptr_t)block->offset, &block->history.created);
+    if (!block->history.created.recorded) {
+        list_one("pinned_memory", (void *)(uintptr_t)block->offset, &block->history.created);
+    }
 }
 
 static void list_block(struct heap *heap, const struct block *block, void *data)

@@ -61,6 +61,7 @@ static uint64_t pass_on(const void *target, const struct capture_function *funct
     memcpy(with.vectors, registers->vectors, sizeof with.vectors);
     memcpy(with.stack, registers->stack, function->stack * sizeof with.stack[0]);
     with.stack_count = function->stack;
+    capture_call_for(registers->caller);
     return call_with(target, &with);
 }
 

@@ -34,6 +34,7 @@ static const char *const KNOWN[] = {
     [CAPTURE_EXCHANGE_MODE] = "aclmdlRICaptureThreadExchangeMode",
 };
 static uint32_t known[CAPTURE_KNOWN];
+static void (*set_caller)(const void *caller, bool recorded); /* of the simulated NPU, or NULL */
 
 static char *contents_of(const char *path)
 {
@@ -99,6 +100,10 @@ static void find(const struct capture_description *front)
     if (library == NULL) {
         library = dlopen(real, RTLD_LAZY);
     }
+    void *found = library == NULL ? NULL : dlsym(library, "pyaclnn_mock_caller_set");
+    if (found != NULL) {
+        __atomic_store(&set_caller, (void (**)(const void *, bool))&found, __ATOMIC_RELEASE);
+    }
     for (uint32_t i = front->first; library != NULL && i < end && i < function_count; i++) {
         __atomic_store_n(&targets[i].address, dlsym(library, functions[i].name), __ATOMIC_RELAXED);
     }
@@ -122,6 +127,19 @@ void *capture_target(const struct capture_description *front, uint32_t number)
     return __atomic_load_n(address, __ATOMIC_RELAXED);
 }
 
+static void call_for(const void *caller, bool recorded)
+{
+    void (*set)(const void *, bool) = __atomic_load_n(&set_caller, __ATOMIC_ACQUIRE);
+    if (set != NULL) {
+        set(caller, recorded);
+    }
+}
+
+void capture_call_for(const void *caller)
+{
+    call_for(caller, caller == NULL);
+}
+
 /* Called by entry.S: the target of a function that is not recorded, whose call is counted. */
 void *capture_pass(const struct capture_description *front, uint32_t number);
 
@@ -129,11 +147,13 @@ void *capture_pass(const struct capture_description *front, uint32_t number)
 {
     void *target = capture_target(front, number & INT32_MAX);
     __atomic_fetch_add(&targets[number & INT32_MAX].calls, 1, __ATOMIC_RELAXED);
+    call_for(NULL, false); /* it returns to its caller itself */
     return target;
 }
 
 void *capture_real(enum capture_known function)
 {
+    capture_call_for(NULL);
     return __atomic_load_n(&targets[known[function]].address, __ATOMIC_RELAXED);
 }
 

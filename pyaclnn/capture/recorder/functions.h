@@ -79,7 +79,10 @@ enum capture_known {
     CAPTURE_EXCHANGE_MODE,
     CAPTURE_KNOWN,
 };
-/* Return the real function, or NULL. */
+/* Let the simulated NPU, if that is called, take this thread's next call for the caller's in the
+ * program, or, of NULL, for the recorder's. */
+void capture_call_for(const void *caller);
+/* Return the real function, or NULL, for a call of the recorder. */
 void *capture_real(enum capture_known function);
 static inline uint64_t capture_address(const void *pointer)
 {

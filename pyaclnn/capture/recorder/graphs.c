@@ -22,10 +22,10 @@ bool capture_graph_takes(uint64_t stream)
     if (!capture_graph_is_open()) {
         return false;
     }
-    int (*ask)(uint64_t, int *, void **), status = 0;
-    void *address = capture_real(CAPTURE_GRAPH_INFO), *graph = NULL;
-    memcpy(&ask, &address, sizeof ask);
-    return address == NULL || ask(stream, &status, &graph) != 0 || status != 0;
+    int status = 0;
+    void *graph = NULL;
+    return capture_call(CAPTURE_GRAPH_INFO, stream, capture_address(&status), capture_address(&graph), 0, 0,
+                        0) != 0 || status != 0;
 }
 
 void capture_graph_begin(uint64_t stream)

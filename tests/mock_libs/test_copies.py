@@ -222,3 +222,37 @@ print(lib.aclrtSynchronizeStream(NULL), message())
     copied, failed = result.stdout.splitlines()
     assert copied == "b'12345678'"
     assert failed.startswith("507013 ")
+
+
+@pytest.mark.parametrize("mode", ["deferred", "eager", "shuffled:3"])
+def test_a_copy_among_kernels_reads_what_those_before_it_have_written(
+    programs: Any, mode: str
+) -> None:
+    result = programs.python(
+        """
+import numpy as np
+import pyaclnn
+from pyaclnn import aclnn
+from pyaclnn.cann import raw
+from pyaclnn.cann.gate import OUT, call, fetch
+from pyaclnn.runtime.array import DeviceArray
+with pyaclnn.Device(0) as device, pyaclnn.Stream(device) as stream:
+    x, y, z = (DeviceArray.empty((4,), np.float32, device) for _ in range(3))
+    x.copy_from(np.ones(4, np.float32))
+    copies = [raw.ffi.cast("float *", fetch("aclrtMallocHost", OUT, 16)) for _ in range(3)]
+    def copy(to, source):
+        at = raw.pointer_to(source.address)
+        call("aclrtMemcpyAsync", to, 16, at, 16, 2, stream.pointer)
+    aclnn.muls(x, np.float32(2), out=y, stream=stream)
+    copy(copies[0], y)
+    aclnn.muls(y, np.float32(5), out=z, stream=stream)  # may run before the copy
+    copy(copies[1], y)
+    aclnn.muls(x, np.float32(3), out=y, stream=stream)  # may not
+    copy(copies[2], y)
+    stream.synchronize()
+    print([copied[3] for copied in copies], z.numpy()[3])
+""",
+        PYACLNN_BACKEND="mock",
+        PYACLNN_MOCK_MODE=mode,
+    )
+    assert result.stdout == "[2.0, 2.0, 3.0] 10.0\n", result.stderr

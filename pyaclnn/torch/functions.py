@@ -41,7 +41,11 @@ def layer_norm(
         ImportError: PyTorch or torch-npu is not installed.
         AclError: CANN refused the call.
     """
-    given = _wide("layer_norm", input=input, weight=weight, bias=bias)
+    import torch  # noqa: PLC0415  # its compiler traces this import
+
+    given: tuple[Tensor | None, ...] = input, weight, bias
+    if torch.is_autocast_enabled("npu"):
+        given = _wide("layer_norm", *given)
     return _call("layer_norm", *given, _lengths(normalized_shape), eps)[0]
 
 
@@ -69,7 +73,8 @@ def rms_norm(
         ImportError: PyTorch or torch-npu is not installed.
         AclError: CANN refused the call.
     """
-    require_npu("rms_norm", "input", input)
+    if eps is None or weight is None:
+        require_npu("rms_norm", "input", input)
     if eps is None:
         import torch  # noqa: PLC0415  # its compiler traces this import
 
@@ -104,8 +109,7 @@ def add_rms_norm(
         ImportError: PyTorch or torch-npu is not installed.
         AclError: CANN refused the call.
     """
-    require_npu("add_rms_norm", "x1", x1)
-    normed, total, _ = _call("add_rms_norm", x1, x2, weight, eps)
+    normed, total = _call("add_rms_norm", x1, x2, weight, eps)[:2]
     return normed, total
 
 
@@ -136,7 +140,11 @@ def group_norm(
         ImportError: PyTorch or torch-npu is not installed.
         AclError: CANN refused the call.
     """
-    given = _wide("group_norm", input=input, weight=weight, bias=bias)
+    import torch  # noqa: PLC0415  # its compiler traces this import
+
+    given: tuple[Tensor | None, ...] = input, weight, bias
+    if torch.is_autocast_enabled("npu"):
+        given = _wide("group_norm", *given)
     return _call("group_norm", *given, num_groups, eps)[0]
 
 
@@ -144,17 +152,15 @@ def _lengths(shape: int | Sequence[int]) -> tuple[int, ...]:
     return (shape,) if isinstance(shape, int) else tuple(shape)
 
 
-def _wide(routine: str, **given: Tensor | None) -> list[Tensor | None]:
+def _wide(routine: str, *given: Tensor | None) -> tuple[Tensor | None, ...]:
     """Return the arguments as autocast of ``torch.nn.functional`` gives them: float32."""
-    for name, tensor in given.items():
+    import torch  # noqa: PLC0415  # as above
+
+    for name, tensor in zip(("input", "weight", "bias"), given, strict=True):
         if tensor is not None:
             require_npu(routine, name, tensor)
-    import torch  # noqa: PLC0415  # its compiler traces this import
-
-    if not torch.is_autocast_enabled("npu"):
-        return list(given.values())
     narrow = (torch.float16, torch.bfloat16)
-    return [t.float() if t is not None and t.dtype in narrow else t for t in given.values()]
+    return tuple(t.float() if t is not None and t.dtype in narrow else t for t in given)
 
 
 def _call(name: str, *arguments: object) -> tuple[Tensor, ...]:

@@ -5,11 +5,12 @@ from __future__ import annotations
 
 import functools
 import operator
-from dataclasses import fields
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
+from pyaclnn.torch.launches import Launches
 from pyaclnn.torch.norms import AddRmsNorm, GroupNorm, LayerNorm, RmsNorm
-from pyaclnn.torch.tensors import pytorch
+from pyaclnn.torch.tensors import pytorch, require_npu
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -27,7 +28,9 @@ _ONLOOKERS: Final = (
 """Functions of PyTorch that say whether something looks on; they have no public names."""
 
 
-def _operator(name: str, make: Any, tensors: str, saved: str, options: str) -> Any:
+def _operator(  # noqa: C901  # functions that share what differs between norms
+    name: str, make: Any, tensors: str, saved: str, options: str
+) -> Any:
     """Register a norm and its gradient.
 
     Args:
@@ -42,25 +45,49 @@ def _operator(name: str, make: Any, tensors: str, saved: str, options: str) -> A
     """
     torch = pytorch()
     count, kept_count = tensors.count(",") + 1, saved.count(",") + 1
-    compute, forward = _defined(
+    argument_names = _names(tensors)
+    ahead = Launches(
         name,
-        f"({tensors}, {options}) -> ({', '.join(['Tensor'] * (make.results + make.statistics))})",
-        count,
-        make,
-        lambda norm, given: norm.outputs(*given),
-        lambda norm, given, outputs: norm.launch(given, outputs),
+        argument_names,
+        lambda given, *norm: make(*norm).outputs(*given),
+        lambda given, made, *norm: make(*norm).call(given, made),
     )
-    _, backward = _defined(
-        f"{name}_backward",
-        f"({saved}, {options}, Tensor[] gradients, bool[] wanted) -> Tensor[]",
-        kept_count,
-        make,
-        lambda norm, kept, _gradients, wanted: norm.gradients(kept, wanted),
-        lambda norm, kept, found, gradients, wanted: norm.launch_backward(
-            kept, gradients, wanted, found
+    back = Launches(
+        name,
+        [*_names(saved), *["grad_out"] * make.results],
+        lambda given, *norm: make(*norm[:-1]).gradients(given[:kept_count], norm[-1]),
+        lambda given, made, *norm: make(*norm[:-1]).call_backward(
+            given[:kept_count], given[kept_count:], made, norm[-1]
         ),
     )
+
+    def launched(arguments: tuple[Any, ...], launch: Any = ahead.run) -> tuple[Any, ...]:
+        return tuple(launch(arguments[:count], arguments[count:]))
+
+    def launched_backward(arguments: tuple[Any, ...], launch: Any = back.run) -> Any:
+        kept, norm, (upstream, wanted) = (
+            arguments[:kept_count],
+            arguments[kept_count:-2],
+            arguments[-2:],
+        )
+        made = launch((*kept, *upstream), (*norm, tuple(wanted)))
+        return make.returned(made, kept, upstream, wanted)
+
+    forward = _defined(
+        name,
+        f"({tensors}, {options}) -> ({', '.join(['Tensor'] * (make.results + make.statistics))})",
+        launched,
+        partial(launched, launch=ahead.made),
+    )
+    backward = _defined(
+        f"{name}_backward",
+        f"({saved}, {options}, Tensor[] gradients, bool[] wanted) -> Tensor[]",
+        launched_backward,
+        partial(launched_backward, launch=back.made),
+    )
     results, places = make.results, make.places
+    # For each gradient, the tensors that it is one of.
+    sources = [[i for i, p in enumerate(places) if p == each] for each in range(max(places) + 1)]
     compiling = torch.compiler.is_compiling
 
     class Gradient(torch.autograd.Function):  # type: ignore[misc,name-defined]  # as below
@@ -99,31 +126,51 @@ def _operator(name: str, make: Any, tensors: str, saved: str, options: str) -> A
         @staticmethod
         def backward(ctx: Any, *gradients: Any) -> tuple[Any, ...]:
             asked = ctx.needs_input_grad[:count]
-            wanted = [
-                any(w for w, place in zip(asked, places, strict=True) if place == each)
-                for each in range(max(places) + 1)
-            ]
-            given = (*ctx.saved_tensors, *gradients[:results])
-            is_last = compiling() or (not torch.is_grad_enabled() and _is_plain(given))
-            call = Gradient.forward if is_last else Gradient.apply
-            found = iter(call(wanted, ctx.options, *given))
-            each = [next(found) if is_wanted else None for is_wanted in wanted]
-            chosen = zip(asked, places, strict=True)
-            result = [each[place] if is_asked else None for is_asked, place in chosen]
-            return (*result, *(None for _ in ctx.options))
+            wanted = [any(asked[index] for index in of) for of in sources]
+            kept = ctx.saved_tensors
+            upstream = [torch.zeros_like(kept[0]) if g is None else g for g in gradients[:results]]
+            if compiling():
+                found = Gradient.forward(wanted, ctx.options, *kept, *upstream)
+            elif torch.is_grad_enabled() or not _is_plain((*kept, *upstream)):
+                found = Gradient.apply(wanted, ctx.options, *kept, *upstream)
+            else:
+                found = launched_backward((*kept, *ctx.options, upstream, wanted))
+            each = iter(found)
+            found = [next(each) if is_wanted else None for is_wanted in wanted]
+            result = [found[place] if asked[index] else None for index, place in enumerate(places)]
+            return (*result, *[None] * len(ctx.options))
+
+    class Recorded(Function):
+        """The norm with its gradient, where nothing else looks on."""
+
+        @staticmethod
+        def forward(*arguments: Any) -> Any:
+            return launched(arguments)
+
+        @staticmethod
+        def setup_context(ctx: Any, inputs: tuple[Any, ...], output: tuple[Any, ...]) -> None:
+            ctx.set_materialize_grads(False)  # of statistics, which have none
+            Function.setup_context(ctx, inputs, output)
 
     # Without the preparations for transforms, which take longer than the norm.
-    recorded = super(torch.autograd.Function, Function).apply
+    recorded = super(torch.autograd.Function, Recorded).apply
     # How many transforms are active, as the compiler knows it; without the name, there may be one.
     depth = getattr(torch._C._functorch, "get_dynamic_layer_stack_depth", lambda: 1)  # noqa: SLF001
 
+    run, is_recording = ahead.run, torch.is_grad_enabled
+
     def apply(*arguments: Any) -> Any:
         is_compiling, given = compiling(), arguments[:count]
-        if depth() if is_compiling else not _is_plain(arguments):
+        if depth() if is_compiling else not _is_plain(given):
+            for argument, tensor in zip(argument_names, given, strict=True):
+                if tensor is not None:
+                    require_npu(name, argument, tensor)
             return Function.apply(*arguments)
-        if torch.is_grad_enabled() and any(t is not None and t.requires_grad for t in given):
+        if is_recording() and any(t is not None and t.requires_grad for t in given):
             return (Function.apply if is_compiling else recorded)(*arguments)
-        return (forward if is_compiling else compute)(*arguments)
+        if is_compiling:
+            return forward(*arguments)
+        return run(given, arguments[count:], results)
 
     return apply
 
@@ -170,46 +217,30 @@ def _plainness() -> tuple[tuple[Callable[[], Any], ...], Callable[[Any], bool], 
         return (lambda: True,), bool, *types
 
 
+def _names(schema: str) -> list[str]:
+    """Return the names of the arguments of a schema."""
+    return [argument.split()[-1] for argument in schema.split(",")]
+
+
 def _defined(
-    name: str,
-    schema: str,
-    count: int,
-    make: Any,
-    allocate: Callable[..., Any],
-    launch: Callable[..., None],
-) -> Any:
-    """Define an operator that allocates its results and then launches one of aclnn's.
+    name: str, schema: str, launched: Callable[..., Any], made: Callable[..., Any]
+) -> Callable[..., Any]:
+    """Define an operator.
 
     Args:
         name: Its name in PyTorch.
-        schema: Its schema: tensors, options of the norm, and more arguments.
-        count: The number of tensors in front.
-        make: Makes the norm from its options.
-        allocate: Returns the results, also without memory.
-        launch: Fills them.
+        schema: Its schema.
+        launched: Launches it with a tuple of arguments.
+        made: Returns the same results, with nothing in them.
 
     Returns:
-        The function past PyTorch's dispatcher, and the one through it where something looks on.
+        The function, which is past PyTorch's dispatcher where nothing looks on.
     """
-    end = count + len(fields(make))
-
-    def split(arguments: tuple[Any, ...]) -> tuple[Any, ...]:
-        return make(*arguments[count:end]), arguments[:count], *arguments[end:]
-
-    def compute(*arguments: Any) -> Any:
-        norm, given, *more = split(arguments)
-        results = allocate(norm, given, *more)
-        launch(norm, given, results, *more)
-        return results
-
-    def fake(*arguments: Any) -> Any:
-        norm, given, *more = split(arguments)
-        return allocate(norm, given, *more)
 
     def each_of(info: Any, places: tuple[Any, ...], *arguments: Any) -> tuple[Any, Any]:
         """Call the operator once for each element of a batch."""
         rows = [
-            made(*(_element(a, d, row) for a, d in zip(arguments, places, strict=True)))
+            made_by_name(*(_element(a, d, row) for a, d in zip(arguments, places, strict=True)))
             for row in range(info.batch_size)
         ]
         stacked = [pytorch().stack(column) for column in zip(*rows, strict=True)]
@@ -218,16 +249,21 @@ def _defined(
 
     torch, library = pytorch(), _library()
     library.define(name + schema, tags=(torch.Tag.pt2_compliant_tag,))
-    library.impl(name, compute, "PrivateUse1")
-    torch.library.register_fake(f"pyaclnn::{name}", fake, lib=library)
+    library.impl(name, lambda *arguments: launched(_hashable(arguments)), "PrivateUse1")
+    torch.library.register_fake(f"pyaclnn::{name}", lambda *given: made(given), lib=library)
     torch.library.register_vmap(f"pyaclnn::{name}", each_of, lib=library)
-    made = getattr(torch.ops.pyaclnn, name).default
+    made_by_name = getattr(torch.ops.pyaclnn, name).default
 
     def call(*arguments: Any) -> Any:
         plain = not torch.compiler.is_compiling() and _is_plain(arguments)
-        return (compute if plain else made)(*arguments)
+        return launched(arguments) if plain else made_by_name(*arguments)
 
-    return compute, call
+    return call
+
+
+def _hashable(arguments: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Return arguments with tuples for lists, as which PyTorch's dispatcher gives sequences."""
+    return tuple(tuple(a) if type(a) is list else a for a in arguments)
 
 
 @functools.cache

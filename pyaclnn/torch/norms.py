@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Forward and backward launches of norms on tensors of PyTorch."""
+"""Norms of PyTorch as calls of operators: what each makes, and calls, in both directions."""
 
 from __future__ import annotations
 
@@ -7,13 +7,17 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Protocol
 
 from pyaclnn import ops as _ops
-from pyaclnn.torch.tensors import Tensor, on_npu, pytorch
+from pyaclnn.torch.launches import Call
+from pyaclnn.torch.tensors import pytorch
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from pyaclnn.torch.launches import Place, Spec
+    from pyaclnn.torch.tensors import Tensor
+
 ops: Final[Any] = _ops
-"""The operators, untyped: arrays are always device arrays here."""
+"""The operators, untyped: arguments are places here, and views of tensors later."""
 
 __all__ = ["AddRmsNorm", "GroupNorm", "LayerNorm", "Norm", "RmsNorm"]
 
@@ -31,15 +35,15 @@ class Norm(Protocol):
     statistics: ClassVar[int]
     places: ClassVar[tuple[int, ...]]
 
-    def outputs(self, *given: Tensor) -> tuple[Tensor, ...]:
-        """Allocate the results and the statistics, for the tensors of a call."""
+    def outputs(self, *given: Tensor) -> list[Spec]:
+        """Return the shapes of the results and the statistics, for the tensors of a call."""
 
-    def launch(self, given: Sequence[Tensor], outputs: Sequence[Tensor]) -> None:
-        """Launch the norm.
+    def call(self, given: Sequence[Place | None], outputs: Sequence[Place]) -> Call:
+        """Return the call.
 
         Args:
             given: The tensors of the call; None for an omitted one.
-            outputs: What it writes.
+            outputs: The results and the statistics.
         """
 
     @staticmethod
@@ -47,37 +51,57 @@ class Norm(Protocol):
         """Return the tensors that the gradient needs: the call's, and the statistics."""
         return (*given, *outputs[1:])
 
-    def gradients(self, saved: Sequence[Tensor], wanted: Sequence[bool]) -> list[Tensor]:
-        """Allocate the gradients that are wanted, by their places."""
-        like = saved[: max(self.places) + 1]
-        return [x.new_empty(x.shape) for asked, x in zip(wanted, like, strict=True) if asked]
-
-    def launch_backward(
-        self,
-        saved: Sequence[Tensor],
-        gradients: Sequence[Tensor],
-        wanted: Sequence[bool],
-        found: Sequence[Tensor],
-    ) -> None:
-        """Launch the gradient of the norm.
+    def gradients(self, saved: Sequence[Tensor], wanted: Sequence[bool]) -> list[Spec]:
+        """Return the shapes of what the call of the gradient writes: here those that are wanted.
 
         Args:
             saved: The tensors that ``saved`` returned.
-            gradients: The gradients of the results.
-            wanted: Which gradients are required.
-            found: What it writes: those.
+            wanted: Which gradients are required, by their places.
+        """
+        like = saved[: max(self.places) + 1]
+        return [(x.shape, x.dtype) for asked, x in zip(wanted, like, strict=True) if asked]
+
+    def call_backward(
+        self,
+        saved: Sequence[Place | None],
+        upstream: Sequence[Place | None],
+        made: Sequence[Place],
+        wanted: Sequence[bool],
+    ) -> Call:
+        """Return the call of the gradient.
+
+        Args:
+            saved: The tensors that ``saved`` returned.
+            upstream: The gradients of the results.
+            made: What it writes.
+            wanted: Which gradients are required, by their places.
         """
 
+    @classmethod
+    def returned(
+        cls,
+        made: list[Tensor],
+        saved: Sequence[Tensor],
+        upstream: Sequence[Tensor],
+        wanted: Sequence[bool],
+    ) -> list[Tensor]:
+        """Return the gradients that are wanted, of what the call has written."""
+        del saved, upstream, wanted
+        return made
 
-def _statistics(x: Tensor, axes: int) -> Tensor:
-    shape = (*x.shape[: x.dim() - axes], *(1,) * axes)
-    return x.new_empty(shape, dtype=pytorch().float32)
+
+def _statistics(x: Tensor, axes: int) -> Spec:
+    return (*x.shape[: x.dim() - axes], *(1,) * axes), pytorch().float32
 
 
-def _placed(wanted: Sequence[bool], found: Sequence[Tensor]) -> list[Tensor | None]:
-    """Return the gradients by their places; None for those that nobody wants."""
-    each = iter(found)
+def _placed(wanted: Sequence[bool], made: Sequence[Place]) -> list[Place | None]:
+    """Return what is made by places of gradients; None for those that nobody wants."""
+    each = iter(made)
     return [next(each) if asked else None for asked in wanted]
+
+
+def _mask(wanted: Sequence[bool]) -> dict[str, Any]:
+    return {"output_mask": tuple(wanted)}
 
 
 @dataclass(frozen=True)
@@ -91,132 +115,115 @@ class LayerNorm(Norm):
     statistics: ClassVar = 2
     places: ClassVar = (0, 1, 2)
 
-    def outputs(self, *given: Tensor) -> tuple[Tensor, ...]:
+    def outputs(self, *given: Tensor) -> list[Spec]:
         """See ``Norm``."""
-        x, axes = given[0], len(self.shape)
-        return x.new_empty(x.shape), _statistics(x, axes), _statistics(x, axes)
+        x, statistics = given[0], _statistics(given[0], len(self.shape))
+        return [(x.shape, x.dtype), statistics, statistics]
 
-    def launch(self, given: Sequence[Tensor], outputs: Sequence[Tensor]) -> None:
+    def call(self, given: Sequence[Place | None], outputs: Sequence[Place]) -> Call:
         """See ``Norm``."""
-        (x, weight, bias), (y, mean, rstd) = given, outputs
-        npu = on_npu("layer_norm", "input", x)
-        a, *affine = npu.arrays(input=x, weight=weight, bias=bias)
-        out = npu.results(out=y, mean=mean, rstd=rstd)
-        ops.layer_norm(a, tuple(self.shape), *affine, self.eps, stream=npu.stream, out=out)
+        x, *affine = given
+        return Call(ops.layer_norm, (x, tuple(self.shape), *affine, self.eps), outputs)
 
-    def launch_backward(
+    def call_backward(
         self,
-        saved: Sequence[Tensor],
-        gradients: Sequence[Tensor],
+        saved: Sequence[Place | None],
+        upstream: Sequence[Place | None],
+        made: Sequence[Place],
         wanted: Sequence[bool],
-        found: Sequence[Tensor],
-    ) -> None:
+    ) -> Call:
         """See ``Norm``."""
         x, weight, bias, mean, rstd = saved
-        npu = on_npu("layer_norm", "input", x)
-        dy, a = npu.arrays(grad_out=gradients[0], input=x)
-        kept = npu.arrays(mean=mean, rstd=rstd, weight=weight, bias=bias)
-        out = [npu.result("out", result) for result in _placed(wanted, found)]
-        ops.layer_norm_backward(
-            dy,
-            a,
-            tuple(self.shape),
-            *kept,
-            output_mask=tuple(wanted),
-            stream=npu.stream,
-            out=out,
-        )
+        given = (*upstream, x, tuple(self.shape), mean, rstd, weight, bias)
+        return Call(ops.layer_norm_backward, given, _placed(wanted, made), _mask(wanted))
 
 
 @dataclass(frozen=True)
 class RmsNorm(Norm):
-    """``aclnnRmsNorm`` and ``aclnnRmsNormGrad``."""
+    """``aclnnRmsNorm`` and ``aclnnRmsNormGrad``, which always writes both gradients."""
 
     eps: float
 
     results: ClassVar = 1
     statistics: ClassVar = 1
-    places: ClassVar = (0, 1)
+    places: ClassVar[tuple[int, ...]] = (0, 1)
 
-    def outputs(self, *given: Tensor) -> tuple[Tensor, ...]:
+    def outputs(self, *given: Tensor) -> list[Spec]:
         """See ``Norm``."""
         x, weight = given
-        return x.new_empty(x.shape), _statistics(x, weight.dim())
+        return [(x.shape, x.dtype), _statistics(x, weight.dim())]
 
-    def launch(self, given: Sequence[Tensor], outputs: Sequence[Tensor]) -> None:
+    def call(self, given: Sequence[Place | None], outputs: Sequence[Place]) -> Call:
         """See ``Norm``."""
-        (x, weight), (y, rstd) = given, outputs
-        npu = on_npu("rms_norm", "input", x)
-        a, gamma = npu.arrays(input=x, weight=weight)
-        out = npu.results(out=y, rstd=rstd)
-        ops.rms_norm(a, gamma, self.eps, stream=npu.stream, out=out)
+        return Call(ops.rms_norm, (*given, self.eps), outputs)
 
-    def launch_backward(
+    def gradients(self, saved: Sequence[Tensor], wanted: Sequence[bool]) -> list[Spec]:
+        """Return both; the second is float32."""
+        del wanted
+        x, weight, _ = saved
+        return [(x.shape, x.dtype), (weight.shape, pytorch().float32)]
+
+    def call_backward(
         self,
-        saved: Sequence[Tensor],
-        gradients: Sequence[Tensor],
+        saved: Sequence[Place | None],
+        upstream: Sequence[Place | None],
+        made: Sequence[Place],
         wanted: Sequence[bool],
-        found: Sequence[Tensor],
-    ) -> None:
+    ) -> Call:
         """See ``Norm``."""
-        dx, dgamma = _placed(wanted, found)
-        _rms_norm_grad("rms_norm", gradients[0], saved, dx, dgamma)
+        del wanted
+        x, weight, rstd = saved
+        return Call(ops.rms_norm_grad, (upstream[0], x, rstd, weight), made)
 
-
-def _rms_norm_grad(
-    routine: str, gradient: Tensor, saved: Sequence[Tensor], dx: Tensor, dgamma: Tensor
-) -> None:
-    """Launch ``aclnnRmsNormGrad``, which always writes both gradients, the second in float32."""
-    x, weight, rstd = saved
-    dx = x.new_empty(x.shape) if dx is None else dx
-    wide = weight.new_empty(weight.shape, dtype=pytorch().float32)
-    npu = on_npu(routine, "input", x)
-    given = npu.arrays(grad_out=gradient, input=x, rstd=rstd, weight=weight)
-    ops.rms_norm_grad(*given, stream=npu.stream, out=npu.results(dx=dx, dgamma=wide))
-    if dgamma is not None:
-        dgamma.copy_(wide)
+    @classmethod
+    def returned(
+        cls,
+        made: list[Tensor],
+        saved: Sequence[Tensor],
+        upstream: Sequence[Tensor],
+        wanted: Sequence[bool],
+    ) -> list[Tensor]:
+        """Return those that are wanted, the second in the dtype of the weight."""
+        del upstream
+        dx, dgamma = made
+        found = [dx] if wanted[0] else []
+        return [*found, dgamma.to(saved[1].dtype)] if wanted[1] else found
 
 
 @dataclass(frozen=True)
-class AddRmsNorm(Norm):
+class AddRmsNorm(RmsNorm):
     """``aclnnAddRmsNorm``, and ``aclnnRmsNormGrad`` of the sum."""
 
-    eps: float
-
     results: ClassVar = 2
-    statistics: ClassVar = 1
     places: ClassVar = (0, 0, 1)
 
-    def outputs(self, *given: Tensor) -> tuple[Tensor, ...]:
+    def outputs(self, *given: Tensor) -> list[Spec]:
         """See ``Norm``."""
         x, _, weight = given
-        return x.new_empty(x.shape), x.new_empty(x.shape), _statistics(x, weight.dim())
+        return [(x.shape, x.dtype), (x.shape, x.dtype), _statistics(x, weight.dim())]
 
-    def launch(self, given: Sequence[Tensor], outputs: Sequence[Tensor]) -> None:
+    def call(self, given: Sequence[Place | None], outputs: Sequence[Place]) -> Call:
         """See ``Norm``."""
-        (x1, x2, weight), (y, total, rstd) = given, outputs
-        npu = on_npu("add_rms_norm", "x1", x1)
-        a, b, gamma = npu.arrays(x1=x1, x2=x2, weight=weight)
-        out = npu.results(out=y, rstd=rstd, sum=total)
-        ops.add_rms_norm(a, b, gamma, self.eps, stream=npu.stream, out=out)
+        y, total, rstd = outputs
+        return Call(ops.add_rms_norm, (*given, self.eps), (y, rstd, total))
 
     @staticmethod
     def saved(given: Sequence[Tensor], outputs: Sequence[Tensor]) -> tuple[Tensor, ...]:
-        """See ``Norm``."""
+        """Return the sum, the weight and the statistics."""
         return outputs[1], given[2], outputs[2]
 
-    def launch_backward(
-        self,
+    @classmethod
+    def returned(
+        cls,
+        made: list[Tensor],
         saved: Sequence[Tensor],
-        gradients: Sequence[Tensor],
+        upstream: Sequence[Tensor],
         wanted: Sequence[bool],
-        found: Sequence[Tensor],
-    ) -> None:
-        """See ``Norm``."""
-        dx, dgamma = _placed(wanted, found)
-        _rms_norm_grad("add_rms_norm", gradients[0], saved, dx, dgamma)
-        if dx is not None:
-            dx.add_(gradients[1])
+    ) -> list[Tensor]:
+        """Add the gradient of the sum to that of the norm's input."""
+        if wanted[0]:
+            made[0].add_(upstream[1])
+        return super().returned(made, saved, upstream, wanted)
 
 
 @dataclass(frozen=True)
@@ -230,32 +237,24 @@ class GroupNorm(Norm):
     statistics: ClassVar = 2
     places: ClassVar = (0, 1, 2)
 
-    def outputs(self, *given: Tensor) -> tuple[Tensor, ...]:
+    def outputs(self, *given: Tensor) -> list[Spec]:
         """See ``Norm``."""
-        x, shape = given[0], (given[0].shape[0], self.groups)
-        return x.new_empty(x.shape), x.new_empty(shape), x.new_empty(shape)
+        x, statistics = given[0], ((given[0].shape[0], self.groups), given[0].dtype)
+        return [(x.shape, x.dtype), statistics, statistics]
 
-    def launch(self, given: Sequence[Tensor], outputs: Sequence[Tensor]) -> None:
+    def call(self, given: Sequence[Place | None], outputs: Sequence[Place]) -> Call:
         """See ``Norm``."""
-        (x, weight, bias), (y, mean, rstd) = given, outputs
-        npu = on_npu("group_norm", "input", x)
-        a, *affine = npu.arrays(input=x, weight=weight, bias=bias)
-        out = npu.results(out=y, mean=mean, rstd=rstd)
-        ops.group_norm(a, self.groups, *affine, self.eps, stream=npu.stream, out=out)
+        x, *affine = given
+        return Call(ops.group_norm, (x, self.groups, *affine, self.eps), outputs)
 
-    def launch_backward(
+    def call_backward(
         self,
-        saved: Sequence[Tensor],
-        gradients: Sequence[Tensor],
+        saved: Sequence[Place | None],
+        upstream: Sequence[Place | None],
+        made: Sequence[Place],
         wanted: Sequence[bool],
-        found: Sequence[Tensor],
-    ) -> None:
+    ) -> Call:
         """See ``Norm``."""
         x, weight, _, mean, rstd = saved
-        npu = on_npu("group_norm", "input", x)
-        given = npu.arrays(grad_out=gradients[0], input=x, mean=mean, rstd=rstd)
-        gamma = npu.array("weight", weight)
-        out = [npu.result("out", result) for result in _placed(wanted, found)]
-        ops.group_norm_backward(
-            *given, self.groups, gamma, output_mask=tuple(wanted), stream=npu.stream, out=out
-        )
+        given = (*upstream, x, mean, rstd, self.groups, weight)
+        return Call(ops.group_norm_backward, given, _placed(wanted, made), _mask(wanted))

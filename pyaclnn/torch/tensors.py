@@ -26,21 +26,29 @@ from pyaclnn.runtime.stream import Stream
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from pyaclnn.runtime.device import Device
 
-__all__ = ["Tensor", "Tensors", "on_npu", "pytorch", "require_npu"]
+__all__ = [
+    "DENSE",
+    "Tensor",
+    "Tensors",
+    "at_exit",
+    "format_of",
+    "handle_of",
+    "on_npu",
+    "pytorch",
+    "require_dense",
+    "require_npu",
+]
 
 Tensor: TypeAlias = Any
 """A ``torch.Tensor``; importing this module does not need PyTorch."""
 
-_DENSE: Final = frozenset({-1, 0, 1, 2, 30})
+DENSE: Final = frozenset({-1, 0, 1, 2, 30})
 """Formats of torch-npu whose elements are addressed by strides."""
 _streams: Final[dict[tuple[Any, int, int], Stream]] = {}
 """Borrowed streams of PyTorch, which never destroys its streams, by context, NPU and handle."""
-_arrays: Final[dict[tuple[Any, ...], DeviceArray]] = {}
-"""Views of memory, by address and layout: PyTorch gives the same memory to tensors of the same size
-again and again. A view keeps no memory alive, and is used only while a tensor has its memory."""
-_MOST_ARRAYS: Final = 1024
+_forgetters: Final[list[Callable[[], object]]] = []
+"""Functions that drop what is kept of calls, and with it devices."""
 
 
 @functools.cache
@@ -62,13 +70,13 @@ def pytorch() -> Any:
 
 
 @functools.cache
-def _format_of() -> Any:
+def format_of() -> Any:
     """Return the function that says in which format torch-npu keeps a tensor."""
     return pytorch().ops.npu.get_npu_format.default
 
 
 @functools.cache
-def _handle_of() -> Callable[[int], int]:
+def handle_of() -> Callable[[int], int]:
     """Return the function for PyTorch's current stream on an NPU.
 
     Querying the handle makes PyTorch submit its pending work.
@@ -81,11 +89,17 @@ def _handle_of() -> Callable[[int], int]:
 
 def _leave() -> None:
     """Release PyTorch's streams before torch-npu ends."""
-    _arrays.clear()
+    for forget in _forgetters:
+        forget()
     while _streams:
         _, stream = _streams.popitem()
         with contextlib.suppress(AclError), stream:
             stream.synchronize()
+
+
+def at_exit(forget: Callable[[], object]) -> None:
+    """Have a function called before torch-npu ends, to drop what is kept of calls."""
+    _forgetters.append(forget)
 
 
 class Tensors:
@@ -101,55 +115,26 @@ class Tensors:
         self._index = index
         self.stream = stream
 
-    def arrays(self, **tensors: Tensor | None) -> list[Any]:
-        """View tensors, given by argument names, as device arrays."""
-        return [self.array(name, tensor) for name, tensor in tensors.items()]
-
-    def array(self, name: str, tensor: Tensor | None) -> DeviceArray | None:
+    def array(self, name: str, tensor: Tensor) -> DeviceArray:
         """View a tensor as a device array.
 
         Args:
             name: The argument's name, for messages.
-            tensor: The tensor; None stays None.
+            tensor: The tensor.
 
         Raises:
             InvalidArgumentError: It is on another device, or not dense.
         """
-        if tensor is None:
-            return None
         if tensor.get_device() != self._index:
             require_npu(self._routine, name, tensor)
             given, wanted = f"on {tensor.device}", f"on npu:{self._index}, as the others are"
             raise InvalidArgumentError.of(self._routine, name, given, wanted)
-        _require_dense(self._routine, name, tensor)
+        require_dense(self._routine, name, tensor)
         return self.result(name, tensor)
 
-    def results(self, **tensors: Tensor | None) -> list[Any]:
-        """View tensors that PyTorch has allocated for the call, given by argument names."""
-        return [self.result(name, tensor) for name, tensor in tensors.items()]
-
-    def result(self, name: str, tensor: Tensor | None) -> DeviceArray | None:
-        """View a tensor that PyTorch has allocated for the call; None stays None."""
-        if tensor is None:
-            return None
+    def result(self, name: str, tensor: Tensor) -> DeviceArray:
+        """View a tensor that PyTorch has allocated for the call."""
         device = self.stream.device
-        place = (
-            device._context,
-            tensor.data_ptr(),
-            tensor.dtype,
-            tensor.shape,
-            tensor.stride(),
-        )
-        array = _arrays.get(place)
-        if array is None or array.device is not device:
-            array = self._view(name, tensor, device)
-            if len(_arrays) >= _MOST_ARRAYS:
-                _arrays.clear()
-            _arrays[place] = array
-        array._meaning = None  # noqa: SLF001  # that of another tensor
-        return array
-
-    def _view(self, name: str, tensor: Tensor, device: Device) -> DeviceArray:
         dtype = dtype_of(str(tensor.dtype).removeprefix("torch."), self._routine, name)
         shape = tuple(tensor.shape)
         if not tensor.numel():
@@ -182,9 +167,10 @@ def require_npu(routine: str, name: str, tensor: Tensor) -> None:
     raise InvalidArgumentError.of(routine, name, f"on {tensor.device}", "on an NPU", hint)
 
 
-def _require_dense(routine: str, name: str, tensor: Tensor) -> None:
-    form = _format_of()(tensor)
-    if form not in _DENSE:
+def require_dense(routine: str, name: str, tensor: Tensor) -> None:
+    """Require a tensor whose elements are addressed by strides; see ``require_npu``."""
+    form = format_of()(tensor)
+    if form not in DENSE:
         hint = f"torch_npu.npu_format_cast({name}, 2) makes it so."
         raise InvalidArgumentError.of(routine, name, f"of torch-npu's format {form}", "ND", hint)
 
@@ -198,14 +184,14 @@ def on_npu(routine: str, name: str, tensor: Tensor) -> Tensors:
         tensor: The tensor that selects the NPU.
 
     Returns:
-        The view of the call's tensors.
+        The call's views of tensors.
 
     Raises:
         InvalidArgumentError: It is not on an NPU.
     """
     require_npu(routine, name, tensor)
     index = tensor.get_device()
-    handle = _handle_of()(index)
+    handle = handle_of()(index)
     stream = _streams.get((current_context(), index, handle))
     return Tensors(routine, index, stream or _borrowed(index, handle))
 

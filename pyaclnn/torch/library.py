@@ -8,6 +8,7 @@ import operator
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
+from pyaclnn.base.locks import reentrant_lock
 from pyaclnn.torch.launches import Launches
 from pyaclnn.torch.norms import AddRmsNorm, GroupNorm, LayerNorm, RmsNorm
 from pyaclnn.torch.tensors import pytorch, require_npu
@@ -293,8 +294,14 @@ _NORMS: Final[tuple[tuple[str, Any, str, str, str], ...]] = (
 """The arguments of ``_operator`` for each norm."""
 
 
+_making: Final = reentrant_lock()
+
+
 def __getattr__(name: str) -> Any:
     """Make ``OPERATORS``, the functions that apply the norms by their names, on first use."""
     if name != "OPERATORS":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return globals().setdefault(name, {norm[0]: _operator(*norm) for norm in _NORMS})
+    with _making:
+        if name not in globals():  # or another thread was first: PyTorch takes a name once
+            globals()[name] = {norm[0]: _operator(*norm) for norm in _NORMS}
+    return globals()[name]

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import contextlib
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -343,6 +344,22 @@ def modules_of_pyaclnn(device: str) -> Results:
         results[name] = out[0] if name.startswith("Add") else out
         assert not name.startswith("Add") or torch.equal(out[1], 2 * x)
     return results
+
+
+def norms_of_pyaclnn_in_threads(device: str) -> Results:
+    """Threads that make equal calls at the same time have each its own tensors."""
+    norms: Any = torch.nn.functional
+    if device != "cpu":
+        torch.npu.set_device(device)
+        import pyaclnn.torch as norms  # noqa: PLC0415  # torch-npu comes first
+
+    rows = [_random(ROWS, WIDTH, seed=seed) for seed in range(24)]
+
+    def normed(x: torch.Tensor) -> torch.Tensor:
+        return norms.layer_norm(x.to(device), (WIDTH,)).cpu()
+
+    with ThreadPoolExecutor(4) as threads:
+        return {str(at): y for at, y in enumerate(threads.map(normed, rows))}
 
 
 def gradients_of_pyaclnn_by_differences(device: str) -> Results:

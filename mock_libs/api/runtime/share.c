@@ -2,6 +2,8 @@
 /* Handles under which other processes of this machine import physical memory. */
 #include "share.h"
 
+#include <string.h>
+
 #include "context.h"
 #include "error_message.h"
 
@@ -76,26 +78,39 @@ aclError aclrtMemImportFromShareableHandle(uint64_t number, int32_t device,
 
 /* ---- the newer forms ------------------------------------------------------------------------ */
 
-/* Between servers, handles are of a form of their own. */
+/* A handle of a fabric leads between servers. Here there is one, and its first bytes are the number. */
 static aclError check_type(aclrtMemSharedHandleType type)
 {
-    return type == ACL_MEM_SHARE_HANDLE_TYPE_DEFAULT
+    return type == ACL_MEM_SHARE_HANDLE_TYPE_DEFAULT || type == ACL_MEM_SHARE_HANDLE_TYPE_FABRIC
                ? ACL_SUCCESS
                : mock_fail(ACL_ERROR_RT_FEATURE_NOT_SUPPORT,
-                           "shareable handles of type %d are not simulated: only those within one "
-                           "machine are",
-                           (int)type);
+                           "there are no shareable handles of type %d", (int)type);
+}
+
+static uint64_t number_of(const void *handle)
+{
+    uint64_t number;
+    memcpy(&number, handle, sizeof number); /* a fabric's bytes are not aligned */
+    return number;
 }
 
 aclError aclrtMemExportToShareableHandleV2(aclrtDrvMemHandle handle, uint64_t flags,
                                            aclrtMemSharedHandleType shareType,
                                            void *shareableHandle)
 {
-    const aclError status = check_type(shareType);
+    uint64_t number = 0;
+    aclError status = check_type(shareType);
+    if (status == ACL_SUCCESS) {
+        status = export_memory(handle, flags, &number);
+    }
     if (status != ACL_SUCCESS) {
         return status;
     }
-    return export_memory(handle, flags, shareableHandle);
+    if (shareType == ACL_MEM_SHARE_HANDLE_TYPE_FABRIC) {
+        memset(shareableHandle, 0, sizeof(aclrtMemFabricHandle));
+    }
+    memcpy(shareableHandle, &number, sizeof number);
+    return ACL_SUCCESS;
 }
 
 aclError aclrtMemSetPidToShareableHandleV2(void *shareableHandle,
@@ -106,7 +121,7 @@ aclError aclrtMemSetPidToShareableHandleV2(void *shareableHandle,
     if (status != ACL_SUCCESS) {
         return status;
     }
-    return allow(*(const uint64_t *)shareableHandle, pid, pidNum);
+    return allow(number_of(shareableHandle), pid, pidNum);
 }
 
 static aclError import_here(uint64_t number, aclrtDrvMemHandle *handle)
@@ -125,5 +140,5 @@ aclError aclrtMemImportFromShareableHandleV2(void *shareableHandle,
         return status != ACL_SUCCESS ? status
                                      : mock_fail(ACL_ERROR_INVALID_PARAM, "flags are not 0");
     }
-    return import_here(*(const uint64_t *)shareableHandle, handle);
+    return import_here(number_of(shareableHandle), handle);
 }

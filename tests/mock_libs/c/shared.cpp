@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Two processes on one piece of device memory: the parent exports it, and lets the child in; the
 // child's NPU computes on it.
+#include <algorithm>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -112,6 +113,26 @@ int child()
     return 0;
 }
 
+#if ACL_STUBS_CANN >= 901
+// The same by the handle of a fabric, all bytes of which are written.
+void share_by_fabric(aclrtDrvMemHandle memory, const std::vector<float> &values)
+{
+    const auto fabric = ACL_MEM_SHARE_HANDLE_TYPE_FABRIC;
+    aclrtMemFabricHandle handle;
+    std::fill_n(handle.data, sizeof handle.data, uint8_t{0xff});
+    OK(aclrtMemExportToShareableHandleV2(memory, 1, fabric, &handle));
+    EXPECT(handle.data[sizeof handle.data - 1] == 0);
+    aclrtDrvMemHandle same;
+    OK(aclrtMemImportFromShareableHandleV2(&handle, fabric, 0, &same));
+    void *address = map(same);
+    std::vector<float> found(values.size());
+    const size_t bytes = values.size() * sizeof(float);
+    OK(aclrtMemcpy(found.data(), bytes, address, bytes, ACL_MEMCPY_DEVICE_TO_HOST));
+    EXPECT(found == values);
+    unmap(address, same);
+}
+#endif
+
 std::string line_of(std::FILE *file)
 {
     char text[256] = "";
@@ -179,6 +200,9 @@ int parent(const char *program)
     auto *x = static_cast<float *>(map(memory));
     const size_t bytes = COUNT * sizeof(float);
     OK(aclrtMemcpy(x, bytes, values.data(), bytes, ACL_MEMCPY_HOST_TO_DEVICE));
+#if ACL_STUBS_CANN >= 901
+    share_by_fabric(memory, values);
+#endif
     OK(aclrtMemExportToShareableHandle(memory, ACL_MEM_HANDLE_TYPE_NONE, 0, &number));
 
     int to_child[2], from_child[2];

@@ -3,9 +3,10 @@
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING, Any
 
-from .measure import Comparison, take_turns
+from .measure import Comparison, Timing, take_turns
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -14,6 +15,7 @@ __all__ = ["compare", "step"]
 
 WIDTHS = {32: 4.0, 256: 2.5}
 """The width of a network -> the target of a training step."""
+_CALLS = 200
 
 
 def compare(turns: int) -> Iterator[Comparison]:
@@ -64,3 +66,26 @@ def _norms(torch: Any, turns: int) -> Iterator[Comparison]:
     yield Comparison(
         "layer_norm 8x64", "pyaclnn.torch", timings["pyaclnn.torch"], "torch-npu", theirs, 1.0
     )
+    queued = {
+        "pyaclnn.torch": lambda: pyaclnn.torch.layer_norm(x, 64, weight, bias),
+        "torch-npu": lambda: torch.nn.functional.layer_norm(x, (64,), weight, bias),
+    }
+    yield _host_cost("layer_norm 8x64, queued, host CPU", queued, torch.npu.synchronize, turns)
+
+
+def _host_cost(
+    case: str, ways: dict[str, Callable[[], object]], wait: Callable[[], object], turns: int
+) -> Comparison:
+    """Compare the CPU time that this process, with all its threads, takes for a call."""
+    samples: dict[str, list[float]] = {name: [] for name in ways}
+    for _ in range(turns):
+        for name, way in ways.items():
+            way()
+            wait()
+            begin = time.process_time()
+            for _ in range(_CALLS):
+                way()
+            wait()
+            samples[name].append((time.process_time() - begin) / _CALLS)
+    (own, mine), (other, theirs) = samples.items()
+    return Comparison(case, own, Timing(tuple(mine)), other, Timing(tuple(theirs)), 1.0)

@@ -26,7 +26,7 @@ static pthread_mutex_t *const lock = &capture_locks[CAPTURE_FILE];
 static struct {
     char path[4096];
     char own[4096 + 32]; /* the path with the number of the process, if it needs that */
-    bool active;
+    bool active, full; /* read without the lock: of a file that is due to be rotated */
     int file;
     uint64_t calls, flushed;
     uint64_t end, begun; /* of its last whole block, and of what is alive as it begins */
@@ -41,6 +41,17 @@ static uint64_t now(void)
     struct timespec time;
     clock_gettime(CLOCK_MONOTONIC_COARSE, &time);
     return (uint64_t)time.tv_sec * 1000000000U + (uint64_t)time.tv_nsec;
+}
+
+static void set_active(bool active)
+{
+    __atomic_store_n(&trace.active, active, __ATOMIC_RELAXED);
+}
+
+static void note_size(void)
+{
+    const uint64_t limit = capture_settings.limit;
+    __atomic_store_n(&trace.full, limit != 0 && trace.end - trace.begun > limit / 2, __ATOMIC_RELAXED);
 }
 
 static int append_block(char kind, uint64_t whole, const uint8_t *data, size_t stored)
@@ -82,8 +93,9 @@ static void stop(int error)
     }
     trace.file = -1;
     trace.records = 0;
-    trace.active = false;
+    set_active(false);
     capture_settings.first = capture_settings.limit = 0; /* no file follows */
+    note_size();
 }
 
 void capture_end_if_failed(void)
@@ -133,6 +145,7 @@ static void put_block(bool compress)
     if (error != 0) {
         stop(error);
     }
+    note_size();
     trace.flushed = now();
 }
 
@@ -173,7 +186,7 @@ static bool next_file(void)
     }
     if (trace.file < 0) {
         fprintf(stderr, "pyaclnn capture: cannot write %s: %s\n", trace.own, strerror(errno));
-        trace.active = false;
+        set_active(false);
         return false;
     }
     trace.end = 0;
@@ -210,12 +223,13 @@ static void begin_file(void)
         capture_put_living(put_call);
         put_block(true);
         trace.begun = trace.end;
+        note_size();
     }
 }
 
 bool capture_is_full(void)
 {
-    return capture_settings.limit != 0 && trace.end - trace.begun > capture_settings.limit / 2;
+    return __atomic_load_n(&trace.full, __ATOMIC_RELAXED);
 }
 
 void capture_rotate(bool settled)
@@ -316,7 +330,7 @@ void capture_close(void)
         close(trace.file);
     }
     trace.file = -1;
-    trace.active = false;
+    set_active(false);
     pthread_mutex_unlock(lock);
 }
 
@@ -352,7 +366,9 @@ bool capture_open(const char *path, const char *options)
         snprintf(trace.path, sizeof trace.path, "%s", path);
         capture_set(options);
         trace.process = 0;
-        trace.active = true;
+        trace.end = trace.begun = 0; /* of the file before */
+        note_size();
+        set_active(true);
     }
     pthread_mutex_unlock(lock);
     return possible;

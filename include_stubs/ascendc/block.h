@@ -81,6 +81,12 @@ inline uint32_t &FlagOf(const Core &core, uint8_t mode, bool cube, uint16_t numb
     return core.launch.flags[group << 32 | uint64_t{mode} << 24 | uint64_t{cube} << 16 | number];
 }
 
+inline uint64_t BlockEvent(int32_t block, int32_t event)
+{
+    return uint64_t{1} << 63 | uint64_t{static_cast<uint32_t>(block)} << 16 |
+           static_cast<uint16_t>(event);
+}
+
 }  // namespace emulation
 
 inline int64_t GetBlockIdx() { return emulation::Core::Current().block; }
@@ -94,6 +100,55 @@ inline int64_t GetSystemCycle()
     return std::chrono::duration_cast<std::chrono::nanoseconds>(now).count() / 20;
 }
 inline int64_t GetTaskRation() { return GetSubBlockNum(); }
+/* Waits for other blocks through memory: block `blockIdx` has set its event eventID. */
+template <bool isAIVOnly = true>
+void IBSet(const GlobalTensor<int32_t> &, const LocalTensor<int32_t> &, int32_t blockIdx,
+           int32_t eventID)
+{
+    emulation::Core::Current().launch.flags[emulation::BlockEvent(blockIdx, eventID)]++;
+}
+template <bool isAIVOnly = true>
+void IBWait(const GlobalTensor<int32_t> &, const LocalTensor<int32_t> &, int32_t blockIdx,
+            int32_t eventID, emulation::Site site = emulation::Site::Here())
+{
+    const emulation::Call call("IBWait", site);
+    emulation::Core &core = emulation::Core::Current();
+    uint32_t &set = core.launch.flags[emulation::BlockEvent(blockIdx, eventID)];
+    if (!core.WaitUntil([&set] { return set != 0; })) {
+        call.Fail(emulation::rule::Synchronisation,
+                  emulation::Text("block %d never sets its event %d: on the chip this waits for "
+                                  "ever",
+                                  blockIdx, eventID));
+    }
+    set--;
+}
+/* Instructions are there. */
+inline void ICachePreLoad(int64_t) {}
+/* Modes of the matrix unit that change its order and rounding, which are not emulated. */
+inline void SetHF32Mode(bool) {}
+inline void SetHF32TransMode(bool) {}
+inline void SetMMLayoutTransform(bool) {}
+inline uint32_t GetRuntimeUBSize() { return emulation::Core::Current().chip.unified_buffer; }
+inline uint32_t GetUBSizeInBytes() { return GetRuntimeUBSize(); }
+
+/* Of the bits of a value: how many are of a kind, leading zeros, the first one (-1: none). */
+template <int countValue> int64_t ScalarGetCountOfValue(uint64_t value)
+{
+    static_assert(countValue == 0 || countValue == 1, "bits are 0 or 1");
+    const int64_t ones = __builtin_popcountll(value);
+    return countValue == 1 ? ones : 64 - ones;
+}
+inline int64_t ScalarCountLeadingZero(uint64_t value)
+{
+    return value == 0 ? 64 : __builtin_clzll(value);
+}
+template <int countValue> int64_t ScalarGetSFFValue(uint64_t value)
+{
+    static_assert(countValue == 0 || countValue == 1, "bits are 0 or 1");
+    const uint64_t bits = countValue == 1 ? value : ~value;
+    return bits == 0 ? -1 : __builtin_ctzll(bits);
+}
+
 
 /* Waits for the cores of its kind of all blocks, or for all cores. */
 template <bool isAIVOnly = true> void SyncAll(emulation::Site site = emulation::Site::Here())
@@ -168,12 +223,9 @@ template <template <typename> typename Tensor, typename T>
 void DumpTensor(const Tensor<T> &tensor, uint32_t desc, uint32_t dumpSize,
                 const ShapeInfo & = {}, emulation::Site site = emulation::Site::Here())
 {
-    std::printf("DumpTensor: desc=%u, data_type=%s, block=%lld\n[", desc, emulation::TypeName<T>(),
+    std::printf("DumpTensor: desc=%u, data_type=%s, block=%lld\n", desc, emulation::TypeName<T>(),
                 static_cast<long long>(GetBlockIdx()));
-    for (uint32_t i = 0; i < dumpSize; i++) {
-        std::printf(i == 0 ? "%g" : ", %g", static_cast<double>(tensor.GetValue(i, site)));
-    }
-    std::printf("]\n");
+    tensor.Print(dumpSize, site);
 }
 
 /* The same from an element on. */
@@ -188,7 +240,7 @@ void DumpAccChkPoint(const Tensor<T> &tensor, uint32_t index, uint32_t countOff,
 
 #define KERNEL_TASK_TYPE_DEFAULT(type) AscendC::emulation::DeclareKernel(type)
 #define KERNEL_TASK_TYPE(key, type)                                                                \
-    if (TILING_KEY_IS(key)) {                                                                      \
+    if (TILING_KEY_VAR == (key)) {                                                                 \
         AscendC::emulation::DeclareKernel(type);                                                   \
     }
 #define ASCEND_IS_AIC (AscendC::emulation::OnCube())

@@ -72,6 +72,7 @@ struct Buffer {
     uint32_t generation = 0;  /* counts AllocTensor: handles of an earlier one are stale */
     Site touched{};           /* where it last changed its state */
     pipe_t writer = PIPE_ALL; /* the last writer; PIPE_ALL: none */
+    bool scalar = false;      /* the last write was the scalar unit's, which counts as PIPE_V */
     uint32_t ordered = 0;     /* bit p: unit p has waited for that write */
     const char *consumer = ""; /* the call that used it up, and where */
     Site consumed{};
@@ -84,7 +85,7 @@ struct Buffer {
 
     void WaitedFor(pipe_t first, pipe_t second)
     {
-        if (writer == first) {
+        if (writer == first || (scalar && first == PIPE_S)) {
             ordered |= 1U << second;
         }
     }
@@ -129,6 +130,7 @@ struct Launch {
     uint32_t arrived[3]; /* cores that came to SyncAll: vector cores, cube cores, of both kinds */
     std::map<uint64_t, uint32_t> flags; /* how often each was set */
     Turns turns;
+    bool asks_key = false, has_key = false, wrote = false; /* branches by tiling key; results */
 };
 
 /* A core. A block is one vector core, or a cube core with one or two vector cores. */
@@ -298,7 +300,7 @@ template <typename Kernel>
 void RunBlocks(uint32_t &block, uint32_t blocks, const Chip &chip, std::deque<Region> &regions,
                Kernel kernel)
 {
-    Launch launch{chip, regions, blocks, {}, 0, {}, {}, {}};
+    Launch launch{chip, regions, blocks, {}, 0, {}, {}, {}, false, false, false};
     launch.start = [&](uint32_t group, uint32_t part, bool cube) {
         launch.vectors += cube ? 0 : 1;
         launch.turns.Add([&, group, part, cube] {
@@ -313,6 +315,20 @@ void RunBlocks(uint32_t &block, uint32_t blocks, const Chip &chip, std::deque<Re
         launch.start(group, 0, false);
     }
     launch.turns.Run();
+    if (launch.asks_key && !launch.has_key && !launch.wrote) {
+        throw Fault{rule::Tiling, "TILING_KEY_IS", "", "", {}, {},
+                    "the kernel has no branch for its tiling key, and wrote nothing: define "
+                    "TILING_KEY_VAR as one of its keys"};
+    }
+}
+
+/* A kernel's branch: its key is known when it is compiled. */
+inline bool TilingKeyIs(uint64_t own, uint64_t key)
+{
+    Launch &launch = Core::Current().launch;
+    launch.asks_key = true;
+    launch.has_key = launch.has_key || own == key;
+    return own == key;
 }
 
 }  // namespace AscendC::emulation

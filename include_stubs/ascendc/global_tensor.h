@@ -86,6 +86,15 @@ template <typename T> class GlobalTensor {
         std::memcpy(Write(call, "tensor", index * sizeof(T), sizeof(T), false), &value, sizeof(T));
     }
 
+    /* Prints the first elements. */
+    void Print(uint32_t count, emulation::Site site = emulation::Site::Here()) const
+    {
+        for (uint32_t i = 0; i < count; i++) {
+            std::printf(i == 0 ? "[%g" : ", %g", static_cast<double>(GetValue(i, site)));
+        }
+        std::printf("]\n");
+    }
+
     /* Bytes to be read or written, counted from the tensor's first one. */
     const uint8_t *Read(const emulation::Call &call, const char *name, uint64_t first,
                         uint64_t count) const
@@ -109,7 +118,8 @@ template <typename T> class GlobalTensor {
                    bool atomic) const
     {
         const uint64_t begin = Extent(call, name, first, count);
-        const auto &core = emulation::Core::Current();
+        auto &core = emulation::Core::Current();
+        core.launch.wrote = true;
         const uint32_t mark = atomic ? emulation::AtomicWriter : core.Writer();
         if ((core.blocks > 1 || core.mixed != 0) && region_->writer.empty()) {
             region_->writer.resize(region_->size);
@@ -188,6 +198,28 @@ template <typename T> class GlobalTensor {
     emulation::Region *region_ = nullptr;
     uint64_t begin_ = 0; /* byte in the argument */
     uint64_t size_ = 0;  /* elements */
+};
+
+/* A list of tensors: addresses, and in front the bytes from the list's beginning to them. */
+class ListTensorDesc {
+ public:
+    ListTensorDesc() = default;
+    explicit ListTensorDesc(__gm__ void *data, uint32_t = ~0U, uint32_t = ~0U) { Init(data); }
+
+    void Init(__gm__ void *data, uint32_t = ~0U, uint32_t = ~0U)
+    {
+        list_.SetGlobalBuffer(static_cast<uint64_t *>(data));
+    }
+
+    template <typename T>
+    __gm__ T *GetDataPtr(uint32_t index, emulation::Site site = emulation::Site::Here()) const
+    {
+        const uint64_t first = list_.GetValue(0, site) / sizeof(uint64_t);
+        return reinterpret_cast<T *>(list_.GetValue(first + index, site));
+    }
+
+ private:
+    GlobalTensor<uint64_t> list_;
 };
 
 template <typename T, CacheLine line, DcciDst target = DcciDst::CACHELINE_ALL>

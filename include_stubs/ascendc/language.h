@@ -61,4 +61,4 @@ inline void trap() { __builtin_trap(); }
 #ifndef TILING_KEY_VAR
 #define TILING_KEY_VAR 0
 #endif
-#define TILING_KEY_IS(key) (TILING_KEY_VAR == (key))
+#define TILING_KEY_IS(key) (AscendC::emulation::TilingKeyIs(TILING_KEY_VAR, key))

@@ -39,7 +39,7 @@ struct Argument {
     uint64_t mapped; /* bytes of them */
     uint64_t size;   /* the argument's own bytes, at the end of the pages, on a 32-byte boundary */
     uint32_t same_as; /* the number of an earlier argument with the same memory, or its own */
-    uint32_t reserved;
+    uint32_t elements; /* the number of the first argument whose address it lists, or 0 */
     char name[64], dtype[16];
 };
 
@@ -191,6 +191,12 @@ inline int Main(int count, char **words, const Entry *entries, uint32_t entry_co
         }
         addresses[i] = data;
         regions.push_back({argument.name, data, argument.size, argument.dtype, {}});
+    }
+    for (uint32_t i = 0; i < request.arguments; i++) {
+        /* a list of tensors: the addresses stand behind their offset */
+        for (size_t j = 1; described[i].elements != 0 && j < described[i].size / 8; j++) {
+            static_cast<void **>(addresses[i])[j] = addresses[described[i].elements + j - 1];
+        }
     }
 #ifndef PYACLNN_SANITIZE
     CatchCrashes();

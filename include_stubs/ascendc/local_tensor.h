@@ -12,6 +12,7 @@
 namespace AscendC {
 
 template <typename T> class LocalTensor;
+using TTagType = int32_t;
 
 namespace emulation {
 template <typename T> class Operand;
@@ -81,6 +82,20 @@ template <typename T> class LocalTensor {
         return {*this, index, site};
     }
 
+    /* Prints the first elements. */
+    void Print(uint32_t count, emulation::Site site = emulation::Site::Here()) const
+    {
+        for (uint32_t i = 0; i < count; i++) {
+            std::printf(i == 0 ? "[%g" : ", %g", static_cast<double>(GetValue(i, site)));
+        }
+        std::printf("]\n");
+    }
+    void Print() const { Print(size_); }
+
+    /* A number of the kernel's own. */
+    void SetUserTag(TTagType tag) { tag_ = tag; }
+    TTagType GetUserTag() const { return tag_; }
+
  private:
     template <typename U> friend class LocalTensor;
     template <typename U> friend class emulation::Operand;
@@ -90,6 +105,7 @@ template <typename T> class LocalTensor {
     uint32_t generation_ = 0;
     uint32_t begin_ = 0; /* byte in the arena */
     uint32_t size_ = 0;  /* elements */
+    TTagType tag_ = 0;
 };
 
 namespace emulation {

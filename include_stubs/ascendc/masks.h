@@ -18,16 +18,15 @@ struct SelectWithBytesMaskShapeInfo {
 };
 
 /* src / keepProb where the mask is set: bytes for modes 1 and 2, bits for 3 and 4; 0 elsewhere. */
-template <typename T, bool isInitBitMode = false, uint32_t dropOutMode = 0>
-void DropOut(const LocalTensor<T> &dst, const LocalTensor<T> &src, const LocalTensor<uint8_t> &mask,
-             const LocalTensor<uint8_t> &sharedTmpBuffer, float keepProb,
-             const DropOutShapeInfo &info, emulation::Site site = emulation::Site::Here())
+namespace emulation {
+
+template <typename T, uint32_t dropOutMode>
+void DropOutRows(const Call &call, const LocalTensor<T> &dst, const LocalTensor<T> &src,
+                 const LocalTensor<uint8_t> &mask, float keepProb, const DropOutShapeInfo &info)
 {
-    const emulation::Call call("DropOut", site);
-    emulation::RequireType<T, half, float>(call);
-    emulation::Within(call, sharedTmpBuffer, 0);
-    const emulation::Walker<T> to(call, "dst", dst), from(call, "src", src);
-    const emulation::Walker<uint8_t> chosen(call, "mask", mask);
+    RequireType<T, half, float>(call);
+    const Walker<T> to(call, "dst", dst), from(call, "src", src);
+    const Walker<uint8_t> chosen(call, "mask", mask);
     const bool bits =
         dropOutMode >= 3 || (dropOutMode == 0 && info.maskLastAxis < info.srcLastAxis);
     for (uint64_t i = 0; i < uint64_t{info.firstAxis} * info.srcLastAxis; i++) {
@@ -37,6 +36,25 @@ void DropOut(const LocalTensor<T> &dst, const LocalTensor<T> &src, const LocalTe
         to.operand.Store(
             i, T(kept ? static_cast<float>(from.operand.Load(i)) / keepProb : 0.0F));
     }
+}
+
+}  // namespace emulation
+
+template <typename T, bool isInitBitMode = false, uint32_t dropOutMode = 0>
+void DropOut(const LocalTensor<T> &dst, const LocalTensor<T> &src, const LocalTensor<uint8_t> &mask,
+             float keepProb, const DropOutShapeInfo &info,
+             emulation::Site site = emulation::Site::Here())
+{
+    emulation::DropOutRows<T, dropOutMode>({"DropOut", site}, dst, src, mask, keepProb, info);
+}
+
+template <typename T, bool isInitBitMode = false, uint32_t dropOutMode = 0>
+void DropOut(const LocalTensor<T> &dst, const LocalTensor<T> &src, const LocalTensor<uint8_t> &mask,
+             const LocalTensor<uint8_t> &sharedTmpBuffer, float keepProb,
+             const DropOutShapeInfo &info, emulation::Site site = emulation::Site::Here())
+{
+    emulation::Within({"DropOut", site}, sharedTmpBuffer, 0);
+    DropOut<T, isInitBitMode, dropOutMode>(dst, src, mask, keepProb, info, site);
 }
 
 namespace emulation {

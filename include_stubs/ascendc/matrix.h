@@ -55,6 +55,12 @@ struct MmadParams {
         : m(m), n(n), k(k), isBias(isBias)
     {
     }
+    MmadParams(uint16_t m, uint16_t n, uint16_t k, uint8_t unitFlag, bool cmatrixSource,
+               bool cmatrixInitVal)
+        : m(m), n(n), k(k), unitFlag(unitFlag), cmatrixSource(cmatrixSource),
+          cmatrixInitVal(cmatrixInitVal)
+    {
+    }
 
     uint16_t m = 0, n = 0, k = 0;
     bool isBias = false; /* adds to what the result holds, as cmatrixInitVal = false */

@@ -134,6 +134,7 @@ template <typename T> class Operand {
         const uint64_t begin = Extent(first, count);
         std::fill_n(buffer_->arena->shadow.begin() + static_cast<ptrdiff_t>(begin), count,
                     Shadow::Written);
+        buffer_->scalar = false;
         if (buffer_->writer != pipe_) {
             buffer_->WrittenBy(pipe_);
         } else {
@@ -225,6 +226,7 @@ void LocalTensor<T>::SetValue(uint32_t index, T value, emulation::Site site) con
 {
     const emulation::Call call("LocalTensor::SetValue", site);
     emulation::Operand<T>(call, "tensor", *this).Store(index, value);
+    buffer_->scalar = true;
 }
 
 }  // namespace AscendC

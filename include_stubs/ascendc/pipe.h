@@ -189,6 +189,18 @@ template <pipe_t pipe> void PipeBarrier()
     }
 }
 
+/* An event of two units without a queue. */
+template <pipe_t first, pipe_t second> struct TQueSync {
+    void SetFlag(TEventID id, emulation::Site site = emulation::Site::Here())
+    {
+        emulation::SetEvent({first, second}, id, site);
+    }
+    void WaitFlag(TEventID id, emulation::Site site = emulation::Site::Here())
+    {
+        emulation::WaitEvent({first, second}, id, site);
+    }
+};
+
 inline TPipe *GetTPipePtr() { return emulation::Core::Current().pipe; }
 
 }  // namespace AscendC

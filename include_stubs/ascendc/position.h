@@ -50,6 +50,7 @@ namespace AscendC {
 /* Bytes of a block and of a repeat, rows of a fractal, strides without gaps. */
 constexpr int32_t ONE_BLK_SIZE = 32, DEFAULT_C0_SIZE = 32, ONE_REPEAT_BYTE_SIZE = 256;
 constexpr int32_t BLOCK_CUBE = 16, DEFAULT_BLK_STRIDE = 1, DEFAULT_REPEAT_STRIDE = 8;
+constexpr int32_t DEFAULT_BLK_NUM = 8, MAX_REPEAT_TIMES = 255, ONE_BYTE_BIT_SIZE = 8;
 
 template <typename T, typename U> constexpr T AlignUp(T value, U step)
 {
@@ -58,6 +59,11 @@ template <typename T, typename U> constexpr T AlignUp(T value, U step)
 template <typename T, typename U> constexpr T DivCeil(T value, U step)
 {
     return static_cast<T>((value + step - 1) / step);
+}
+
+template <typename T, typename U> constexpr T CeilDivision(T value, U step)
+{
+    return step == 0 ? 0 : DivCeil(value, step);
 }
 
 #define ASCENDC_POSITION(name, producer, consumer) name,

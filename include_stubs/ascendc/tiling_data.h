@@ -68,5 +68,16 @@ template <typename S> void CopyTiling(S *tiling, AscendC::emulation::TilingAddre
     AscendC::emulation::ReadTiling(&name, address, "GET_TILING_DATA",                             \
                                    AscendC::emulation::Site::Here(__FILE__, __LINE__))
 
+/* One field, or the address of a copy. */
+#define GET_TILING_DATA_MEMBER(Structure, member, name, address)                                  \
+    GET_TILING_DATA_WITH_STRUCT(Structure, name##Structure, address);                             \
+    auto name = name##Structure.member
+#define GET_TILING_DATA_PTR_WITH_STRUCT(Structure, name, address)                                 \
+    GET_TILING_DATA_WITH_STRUCT(Structure, name##Structure, address);                             \
+    const Structure *name = &name##Structure
+#define COPY_TILING_WITH_STRUCT(Structure, source, name) Structure name = *(source)
+/* The kernel names its structures where it reads them. */
+#define REGISTER_NONE_TILING static_assert(true)
+
 #define GET_TILING_DATA(name, address)                                                            \
     GET_TILING_DATA_WITH_STRUCT(RegisteredTilingData, name, address)

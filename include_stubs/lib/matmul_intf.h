@@ -14,18 +14,27 @@
 #include "kernel_tiling/kernel_tiling.h"
 
 enum class CubeFormat : uint8_t { ND = 0, NZ, ZN, ZZ, NN, ND_ALIGN, SCALAR, VECTOR };
+enum class BatchMode : uint8_t {
+    NONE = 0, BATCH_LESS_THAN_L1, BATCH_LARGE_THAN_L1, SINGLE_LARGE_THAN_L1
+};
 enum class LayoutMode : uint8_t { NONE = 0, BSNGD, SBNGD, BNGS1S2, NORMAL };
 
 struct MatmulConfig {
     bool doNorm = false, doMultiDataLoad = false, doBasicBlock = false;
 };
 inline constexpr MatmulConfig CFG_NORM{true, false, false}, CFG_MDL{false, true, false};
+inline constexpr MatmulConfig CFG_IBSHARE_NORM = CFG_NORM;
 
 /* Configurations with flags of how the product is computed, none of which changes it. */
 template <typename... Flags> constexpr MatmulConfig GetNormalConfig(Flags...)
 {
-    static_assert((std::is_same_v<Flags, bool> && ...), "only flags are simulated");
+    static_assert(((std::is_same_v<Flags, bool> || std::is_same_v<Flags, BatchMode>) && ...),
+                  "only flags are simulated");
     return CFG_NORM;
+}
+template <typename... Flags> constexpr MatmulConfig GetIBShareNormConfig(Flags... flags)
+{
+    return GetNormalConfig(flags...);
 }
 template <typename... Flags> constexpr MatmulConfig GetMDLConfig(Flags...)
 {
@@ -35,6 +44,7 @@ template <typename... Flags> constexpr MatmulConfig GetMDLConfig(Flags...)
 
 namespace AscendC {
 
+using ::BatchMode;
 using ::CubeFormat;
 using ::LayoutMode;
 
@@ -45,6 +55,7 @@ struct MatmulType {
     static constexpr TPosition pos = position;
     static constexpr CubeFormat format = format_;
     static constexpr bool isTrans = transposed;
+    static constexpr LayoutMode layout = layout_;
 };
 
 namespace emulation {
@@ -54,6 +65,7 @@ template <typename T> struct Matrix {
     std::optional<GlobalTensor<T>> global;
     std::optional<LocalTensor<T>> local;
     bool transposed = false;
+    uint64_t first = 0, step = 0; /* of a batch: its first element, and from row to row */
 
     T Load(const Call &call, const char *name, uint64_t index) const
     {
@@ -84,13 +96,40 @@ template <typename T> struct Matrix {
             }
             values[i] = static_cast<Sum>(
                 Load(call, name,
-                     format == CubeFormat::NZ ? column / width * AlignUp(high, 16) * width +
-                                                    row * width + column % width
-                                              : row * wide + column));
+                     first + (format == CubeFormat::NZ
+                                  ? column / width * AlignUp(high, 16) * width + row * width +
+                                        column % width
+                                  : row * (step != 0 ? step : wide) + column)));
         }
         return values;
     }
 };
+
+/* Places matrix i of a batch: one behind the other, or rows of all of them side by side. */
+template <LayoutMode layout, typename T>
+void PlaceMatrix(const Call &call, Matrix<T> &matrix, uint64_t i, uint64_t elements, int32_t heads,
+                 int32_t groups, int32_t rows, int32_t width)
+{
+    if constexpr (layout == LayoutMode::NORMAL || layout == LayoutMode::NONE) {
+        matrix.first = i * elements;
+        return;
+    }
+    if (heads <= 0 || groups <= 0 || rows <= 0 || width <= 0) {
+        call.Fail(rule::Tiling, "the tiling has no layout of a batch: SetALayout, SetBLayout and "
+                                "SetCLayout are missing");
+    }
+    const auto s = static_cast<uint64_t>(rows), d = static_cast<uint64_t>(width);
+    const uint64_t inner = static_cast<uint64_t>(heads) * static_cast<uint64_t>(groups);
+    const uint64_t outer = i / inner;
+    if (layout == LayoutMode::BSNGD) {
+        matrix.first = outer * s * inner * d + i % inner * d;
+        matrix.step = inner * d;
+    } else if (layout == LayoutMode::BNGS1S2) {
+        matrix.first = i * s * d;
+    } else {
+        call.Fail(rule::Dtype, "a batch of layout SBNGD is not simulated: use BSNGD or NORMAL");
+    }
+}
 
 }  // namespace emulation
 
@@ -178,7 +217,7 @@ class Matmul {
                                        : static_cast<emulation::Atomic>(enAtomic);
         Block(enSequentialWrite, C::format, static_cast<uint64_t>(tiling_.N),
               [&](uint64_t at, typename C::T value) {
-                  emulation::PutOut(call, c, at, value, how);
+                  emulation::PutOut(call, c, c_.first + at, value, how);
               });
     }
 
@@ -201,6 +240,51 @@ class Matmul {
             GetTensorC(c, enAtomic, enSequentialWrite, site);
         }
     }
+    /*
+     * Products of matrices that lie in memory by the layout of their types. The smaller batch is
+     * repeated: each of its matrices for consecutive ones of the larger.
+     */
+    template <bool sync = true, bool waitIterateBatch = false>
+    void IterateBatch(const GlobalTensor<typename C::T> &c, uint32_t batchA, uint32_t batchB,
+                      bool enSequentialWrite, uint32_t matrixStrideA = 0,
+                      uint32_t matrixStrideB = 0, uint32_t matrixStrideC = 0,
+                      bool enPartialSum = false, uint8_t enAtomic = 0,
+                      emulation::Site site = emulation::Site::Here())
+    {
+        const emulation::Call call("Matmul::IterateBatch", site);
+        const uint32_t batch = std::max(batchA, batchB), least = std::min(batchA, batchB);
+        if (least == 0 || batch % least != 0) {
+            call.Fail(emulation::rule::Bounds,
+                      emulation::Text("batchA is %u and batchB %u; one must be a multiple of the "
+                                      "other",
+                                      batchA, batchB));
+        }
+        if (matrixStrideA + matrixStrideB + matrixStrideC != 0 || enPartialSum ||
+            enSequentialWrite) {
+            call.Fail(emulation::rule::Dtype, "strides between matrices, partial sums and "
+                                              "sequential writes are not simulated: leave them 0");
+        }
+        const bool biased = bias_.global || bias_.local;
+        const auto m = static_cast<uint64_t>(tiling_.M), n = static_cast<uint64_t>(tiling_.N);
+        for (uint32_t i = 0; i < batch; i++) {
+            emulation::PlaceMatrix<A::layout>(call, a_, uint64_t{i} * batchA / batch,
+                                              m * static_cast<uint64_t>(tiling_.Ka),
+                                              tiling_.ALayoutInfoN, tiling_.ALayoutInfoG,
+                                              tiling_.ALayoutInfoS, tiling_.ALayoutInfoD);
+            emulation::PlaceMatrix<B::layout>(call, b_, uint64_t{i} * batchB / batch,
+                                              static_cast<uint64_t>(tiling_.Kb) * n,
+                                              tiling_.BLayoutInfoN, tiling_.BLayoutInfoG,
+                                              tiling_.BLayoutInfoS, tiling_.BLayoutInfoD);
+            emulation::PlaceMatrix<C::layout>(call, c_, i, m * n, tiling_.CLayoutInfoN,
+                                              tiling_.CLayoutInfoG, tiling_.CLayoutInfoS1,
+                                              tiling_.CLayoutInfoS2);
+            bias_.first = biased ? i * n : 0;
+            IterateAll(c, enAtomic, false, false, false, site);
+        }
+        a_.first = b_.first = c_.first = bias_.first = a_.step = b_.step = c_.step = 0;
+    }
+
+    void WaitIterateBatch() {}
     void WaitIterateAll() {}
     void End() {}
 
@@ -238,7 +322,7 @@ class Matmul {
                 sum += a[i / n_ * k_ + k] * b[k * n_ + i % n_];
             }
             if (bias_.global || bias_.local) {
-                sum += static_cast<Sum>(bias_.Load(call, "bias", i % n_));
+                sum += static_cast<Sum>(bias_.Load(call, "bias", bias_.first + i % n_));
             }
             sums_[i] = sum;
         }
@@ -256,7 +340,9 @@ class Matmul {
             const uint64_t row = i / wide, column = i % wide;
             const uint64_t r = sequential ? row : row_ + row;
             const uint64_t c = sequential ? column : column_ + column;
-            const uint64_t length = sequential ? AlignUp(wide, Width) : columns;
+            const uint64_t length = sequential   ? AlignUp(wide, Width)
+                                    : c_.step != 0 ? c_.step
+                                                   : columns;
             const uint64_t rows =
                 sequential ? AlignUp(high, 16) : static_cast<uint64_t>(tiling_.M);
             store(format == CubeFormat::NZ ? c / 16 * AlignUp(rows, 16) * 16 + r * 16 + c % 16
@@ -270,6 +356,7 @@ class Matmul {
     emulation::Matrix<typename A::T> a_;
     emulation::Matrix<typename B::T> b_;
     emulation::Matrix<typename Bias::T> bias_;
+    emulation::Matrix<typename C::T> c_; /* where it lies */
     std::vector<Sum> sums_;
     uint64_t m_ = 0, n_ = 0, k_ = 0, step_ = 0, row_ = 0, column_ = 0, scale_ = 0;
 };

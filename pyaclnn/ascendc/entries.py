@@ -78,10 +78,12 @@ class KernelEntry(NamedTuple):
     Attributes:
         name: Its name.
         parameters: Its parameters, in order.
+        template: Whether it needs template arguments.
     """
 
     name: str
     parameters: tuple[KernelParameter, ...]
+    template: bool = False
 
 
 def find_entries(source: str) -> tuple[KernelEntry, ...]:
@@ -96,7 +98,11 @@ def find_entries(source: str) -> tuple[KernelEntry, ...]:
     """
     code = NO_CODE.sub(_blank, source)
     return tuple(
-        KernelEntry(match["name"], tuple(_parameters(match["name"], match["parameters"])))
+        KernelEntry(
+            match["name"],
+            tuple(_parameters(match["name"], match["parameters"])),
+            code[: match.start()].rstrip().endswith(">"),
+        )
         for match in _ENTRY.finditer(code)
         if match["after"] == "{"
     )
@@ -151,7 +157,7 @@ def _parameter(kernel: str, number: int, text: str) -> KernelParameter:
     if match is not None and match["name"] not in SCALARS:  # otherwise it has no name
         kind, name = match["type"], match["name"]
     words = " ".join(kind.split())
-    plain = re.sub(r"\b(?:const|__gm__)\b", "", words).strip()
+    plain = re.sub(r"\b(?:const|__gm__|__restrict(?:__)?)\b", "", words).strip()
     if plain == "GM_ADDR" or plain.endswith("*"):
         return KernelParameter(name, words, None)
     if plain not in SCALARS:

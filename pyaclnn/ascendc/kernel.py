@@ -34,6 +34,7 @@ __all__ = ["Kernel", "TilingData", "tiling_bytes"]
 _MOST_BLOCKS = 65535
 _TILING = "tiling"
 _WORKSPACE = "workspace"
+_TABLE_OFFSET = 8  # bytes before the addresses of a list of tensors
 
 
 class _Packable(Protocol):
@@ -70,7 +71,7 @@ class Kernel:
     def launch(
         self,
         block_dim: int,
-        *arrays: NDArray[Any] | float | TilingData,
+        *arrays: NDArray[Any] | float | TilingData | Sequence[NDArray[Any]],
         tiling: TilingData | None = None,
         workspace: int = 0,
         timeout: float | None = None,
@@ -81,7 +82,8 @@ class Kernel:
             block_dim: How many blocks run, from 1 on; `GetBlockNum`.
             *arrays: The values of the parameters, in order: C-contiguous arrays, which are global
                 memory and are written in place, numbers where the kernel takes values, and for a
-                structure that it takes by value what `tiling` can be.
+                structure that it takes by value what `tiling` can be. A sequence of arrays is a
+                list of tensors: addresses, in front of which stands their offset of 8 bytes.
                 Parameters named ``tiling…`` and ``workspace…`` are left out.
             tiling: The bytes of the tiling data, a structure with ``to_bytes()``, or a sequence of
                 such and of NumPy scalars, which are joined. For the parameter named ``tiling…``,
@@ -134,7 +136,7 @@ class Kernel:
 
     def _arguments(
         self,
-        values: list[NDArray[Any] | float | TilingData],
+        values: list[NDArray[Any] | float | TilingData | Sequence[NDArray[Any]]],
         tiling: TilingData | None,
         workspace: int,
     ) -> list[LaunchArgument]:
@@ -152,14 +154,29 @@ class Kernel:
                 f"{names or 'none'}{'' if tiling is not None else ' (tiling was not given)'}"
             )
         rest = iter(values)
-        return [
+        elements: list[LaunchArgument] = []
+
+        def given(parameter: KernelParameter) -> LaunchArgument:
+            value = next(rest)
+            if not isinstance(value, (list, tuple)) or parameter.structure or parameter.scalar:
+                return _argument(parameter, value)
+            first = len(parameters) + len(elements)
+            elements.extend(
+                _argument(parameter._replace(name=f"{parameter.name}[{i}]"), element)
+                for i, element in enumerate(value)
+            )
+            table = np.array([_TABLE_OFFSET, *[0] * len(value)], np.uint64)
+            return _untyped(parameter, table)._replace(elements=first)
+
+        own = [
             _untyped(parameter, np.frombuffer(tiling_bytes(tiling), np.uint8))
             if role == _TILING
             else _untyped(parameter, np.full(workspace, 0x7F, np.uint8))
             if role == _WORKSPACE
-            else _argument(parameter, next(rest))
+            else given(parameter)
             for parameter, role in zip(parameters, roles, strict=True)
         ]
+        return own + elements
 
     def _roles(self, has_tiling: bool) -> list[str]:
         """Which parameters are tiling and workspace; the others are the caller's."""
@@ -207,7 +224,7 @@ def _untyped(parameter: KernelParameter, data: NDArray[Any]) -> LaunchArgument:
 
 
 def _argument(
-    parameter: KernelParameter, value: NDArray[Any] | float | TilingData
+    parameter: KernelParameter, value: NDArray[Any] | float | TilingData | Sequence[NDArray[Any]]
 ) -> LaunchArgument:
     if parameter.scalar is not None:
         if not isinstance(value, (int, float, np.generic, np.ndarray)) or np.ndim(value) != 0:

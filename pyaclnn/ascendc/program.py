@@ -46,6 +46,7 @@ def compile(  # noqa: A001  # below pyaclnn.ascendc it does not hide the builtin
     Args:
         source: The kernel's file.
         name: Which of its ``__global__ __aicore__`` functions; may be left out if there is one.
+            A template's has its arguments: ``add<float, 1>``.
         soc: The chip: it decides the size of the unified buffer and which interfaces there are.
         tiling_data: The structure that ``GET_TILING_DATA`` reads, C++ types by field name, as the
             operator's host code defines it; not needed by kernels that name a structure.
@@ -70,7 +71,7 @@ def compile(  # noqa: A001  # below pyaclnn.ascendc it does not hide the builtin
     folders = tuple(Path(folder).resolve() for folder in include_dirs)
     options = (*(f"-D{macro}" for macro in macros), *(f"-I{folder}" for folder in folders))
     text = with_macros(path, read_text(path, "a kernel", errors="replace"), options)
-    entries = find_entries(text)
+    entries = _instantiated(name, find_entries(text), path)
     number = _number_of(name, entries, path)
     prepared = _prepared(path)
     recipe = Recipe(
@@ -95,6 +96,25 @@ def _prepared(path: Path) -> str:
     if changed == text:
         return ""
     return f"#line 1 {json.dumps(str(path), ensure_ascii=False)}\n{changed}\n"
+
+
+def _instantiated(
+    name: str | None, entries: tuple[KernelEntry, ...], path: Path
+) -> tuple[KernelEntry, ...]:
+    """Return the kernels that a launch can name: all but templates without arguments."""
+    base, _, arguments = (name or "").partition("<")
+    usable = tuple(
+        entry._replace(name=name) if arguments and name and entry.name == base.strip() else entry
+        for entry in entries
+        if not entry.template or (arguments and entry.name == base.strip())
+    )
+    if entries and not usable:
+        names = ", ".join(entry.name for entry in entries)
+        raise ValueError(
+            f"{path} has only templates: {names}; name must have template arguments, such as "
+            f"'{entries[0].name}<0>'"
+        )
+    return usable
 
 
 def _number_of(name: str | None, entries: tuple[KernelEntry, ...], path: Path) -> int:

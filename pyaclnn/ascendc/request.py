@@ -42,11 +42,13 @@ class LaunchArgument(NamedTuple):
         name: The parameter's name.
         data: Its bytes, or the array itself.
         typed: The type of the array is checked; False for tiling and workspace.
+        elements: The number of the first argument whose address it lists; 0 if it lists none.
     """
 
     name: str
     data: NDArray[Any]
     typed: bool = True
+    elements: int = 0
 
 
 class SharedRequest:
@@ -98,7 +100,13 @@ class SharedRequest:
             size = argument.data.nbytes
             mapped = -(-size // mmap.PAGESIZE) * mmap.PAGESIZE
             described += _DESCRIPTION.pack(
-                end, mapped, size, same, 0, argument.name.encode()[:63], _type_name(argument)
+                end,
+                mapped,
+                size,
+                same,
+                argument.elements,
+                argument.name.encode()[:63],
+                _type_name(argument),
             )
             if same != number:
                 self._places.append(self._places[same])

@@ -74,4 +74,4 @@ def _pass(index: int, parameter: KernelParameter) -> str:
         )
     if parameter.scalar is None:
         return f"({parameter.type})arguments[{index}]"
-    return f"*static_cast<const {parameter.type} *>(arguments[{index}])"
+    return f"*static_cast<const std::remove_const_t<{parameter.type}> *>(arguments[{index}])"

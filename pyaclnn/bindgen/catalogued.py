@@ -123,33 +123,35 @@ def write_headers(include: Path, functions: Iterable[Function], output: Path) ->
     )
     with (output / _STUBS).open("a", encoding="utf-8") as file:
         file.writelines(_chosen())
-    for name in forwarded_headers(include / _FORWARDED):
+    for name, target in forwarded_headers(include / _FORWARDED).items():
         (output / name).parent.mkdir(parents=True, exist_ok=True)
-        (output / name).write_text('#pragma once\n#include "kernel_operator.h"\n', "utf-8")
+        (output / name).write_text(f'#pragma once\n#include "{target}"\n', "utf-8")
     newer = _by_header(f for f in functions if _is_newer(f) and not f.listed)
     for header, declared in newer.items():
         with (output / header).open("a", encoding="utf-8") as file:
             file.write(f"\n{''.join(_newer(declared))}")
 
 
-def forwarded_headers(table: Path) -> list[str]:
-    """Read which headers of kernels only include the whole interface.
+def forwarded_headers(table: Path) -> dict[str, str]:
+    """Read which headers of kernels only include another one.
 
     Args:
-        table: Rows ``folder: names`` behind a comment; the folders lie below two others.
+        table: Rows ``folder: names`` or ``folder > header: names`` behind a comment; the folders
+            but ``/`` lie below two others.
 
     Returns:
-        Their paths below the include folder.
+        The other header by their paths below the include folder.
     """
     rows = [
         line.partition(": ") for line in table.read_text("utf-8").rpartition("*/\n")[2].splitlines()
     ]
-    return [
-        f"{top}/{folder}/{name}.h"
-        for top in ("lib", "adv_api")
-        for folder, _, names in rows
+    return {
+        f"{top}{name}.h": target or "kernel_operator.h"
+        for row, _, names in rows
+        for folder, _, target in (row.partition(" > "),)
+        for top in ([""] if folder == "/" else [f"lib/{folder}/", f"adv_api/{folder}/"])
         for name in names.split()
-    ]
+    }
 
 
 def headers_of(functions: Iterable[Function]) -> dict[str, str]:

@@ -68,10 +68,13 @@ class DevicePlace:
 def find_tool(environment: Mapping[str, str]) -> str | None:
     """Return the path of npu-smi; None if it is not on PATH.
 
+    One that may not be executed is returned as well: running it gives the reason.
+
     Args:
         environment: The environment, with PATH.
     """
-    return shutil.which(TOOL, path=environment.get("PATH"))
+    path = environment.get("PATH")
+    return shutil.which(TOOL, path=path) or shutil.which(TOOL, os.F_OK, path)
 
 
 def place_of(device: int, environment: Mapping[str, str]) -> DevicePlace:

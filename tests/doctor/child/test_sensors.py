@@ -96,11 +96,22 @@ def test_what_it_does_not_tell_is_named(
     assert len(reading.figures) + len(missing) == len(READ)
 
 
-def test_a_tool_that_cannot_run_is_said(tmp_path: Path) -> None:
-    environment = npu_smi(tmp_path)
-    (tmp_path / "npu-smi").write_text("#!/no/such/interpreter\n", encoding="utf-8")
+@pytest.mark.parametrize(
+    ("interpreter", "mode", "reason"),
+    [
+        ("/no/such/interpreter", 0o755, "No such file or directory"),
+        ("/bin/sh", 0o644, "Permission denied"),
+    ],
+)
+def test_a_tool_that_cannot_run_is_said(
+    tmp_path: Path, interpreter: str, mode: int, reason: str
+) -> None:
+    environment = npu_smi(tmp_path) | {"PATH": str(tmp_path)}
+    tool = tmp_path / "npu-smi"
+    tool.write_text(f"#!{interpreter}\n", encoding="utf-8")
+    tool.chmod(mode)
     [first, *_] = read_sensors(1, environment).missing
-    assert first == "temperature: npu-smi cannot be run: No such file or directory"
+    assert first == f"temperature: npu-smi cannot be run: {reason}"
 
 
 def found(monkeypatch: pytest.MonkeyPatch, environment: dict[str, str], **but: Any) -> Finding:

@@ -5,14 +5,14 @@ Every function here states an operator's arithmetic and nothing else: no device,
 no status codes. The simulated NPU computes with it, and results of a real NPU are compared with it.
 
 A module here is an area of operators, such as ``layer_norm``: a *definition* each, written to be
-read. The operators that are called most are there once more in ``fast``, tile by tile and held
+read. The operators that are called most are there once more in ``fast``, strip by strip and held
 against the definitions. This package offers an operator by its name, the fast one if there is one;
 `definition` gives the other. Nothing is listed by hand: what a module defines is here, and loaded
 when it is asked for. Type checkers see ``operators.pyi``, which ``python -m pyaclnn.ops.stub``
 writes.
 
-Only NumPy and ml_dtypes are imported. One thing is not left to them:
-``arithmetic.narrow_floats`` converts float16 and bfloat16 in a compiled module of its own.
+Only NumPy and ml_dtypes are imported. Two things are left to a compiled module instead: the
+conversion of float16 and bfloat16, and the programs of ``fast.strips``.
 
 Arithmetic runs in float32 for float16, bfloat16 and float32 tensors, as it does on the NPU, and in
 float64 for float64 tensors, which no NPU takes and which serve as golden values. A result is
@@ -70,7 +70,7 @@ def _definitions(area: str) -> Mapping[str, Any]:
 
 
 def _fast(area: str, name: str, defined: Any) -> Any:
-    """Return the fast version of a definition, by tiles or in blocks, or the definition itself."""
+    """Return the fast version of a definition, in strips or in blocks, or the definition itself."""
     tiled = _definitions(f"fast.{area}") if area in FAST_AREAS else {}
     if name in tiled and defined is not tiled[name]:
         return tiled[name]

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -11,6 +11,9 @@ from pyaclnn.reference.arithmetic.definition import Given, defined
 from pyaclnn.reference.arithmetic.groups import GroupGradient, GroupNormalization, swish
 from pyaclnn.reference.arithmetic.precision import rounded, wide
 from pyaclnn.reference.arithmetic.quantization import quantized
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 RESULTS = "GroupNormResult: out mean rstd"
 
@@ -28,11 +31,20 @@ def group_norm(given: Given) -> Any:
     """
     channels = given.channels("input")
     found = GroupNormalization.of(channels, "input", "num_groups", "weight", "bias", given.eps)
-    rstd, dtype = found.rstd, channels.dtype
-    if given.family == "910":
-        variance = rounded(found.variance, dtype) + dtype.type(given.eps)
-        rstd = 1 / np.sqrt(wide(variance, channels.layout.dtype))
+    dtype = channels.dtype
+    rstd = reciprocal_deviation(given, found.variance, found.rstd, dtype)
     return [rounded(part, dtype) for part in (found.out, found.mean, rstd)]
+
+
+def reciprocal_deviation(
+    given: Given, variance: NDArray[Any], rstd: NDArray[Any], dtype: np.dtype[Any]
+) -> NDArray[Any]:
+    """Return `rstd` as a family forms it for a tensor of a data type."""
+    if given.family != "910":
+        return rstd
+    return np.asarray(
+        1 / np.sqrt(wide(rounded(variance, dtype) + dtype.type(given.eps), rstd.dtype))
+    )
 
 
 @defined(

@@ -4,13 +4,16 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from pyaclnn.reference.arithmetic.definition import Given, defined
 from pyaclnn.reference.arithmetic.norms import norms
 from pyaclnn.reference.arithmetic.precision import arithmetic_dtype, rounded, wide
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 # Added to a norm before it divides.
 SMALL = 1e-7
@@ -29,14 +32,20 @@ def renorm(given: Given) -> Any:
         TypeError: The input's data type is not one of the four.
         numpy.exceptions.AxisError: The axis does not exist.
     """
-    tensor, largest = given.array("input"), given.maxnorm
+    tensor = given.array("input")
     slices = np.moveaxis(tensor, given.dim, 0)
     x = wide(slices, arithmetic_dtype("input", tensor))
-    sizes = norms(x, tuple(range(1, x.ndim)), float(given.p))
-    factor = np.where(sizes > largest, largest / (sizes + SMALL), 1).astype(x.dtype)
-    if given.family not in (None, "950"):
-        factor = wide(rounded(factor, tensor.dtype), x.dtype)
+    factor = factors(given, norms(x, tuple(range(1, x.ndim)), float(given.p)), tensor.dtype)
     return np.ascontiguousarray(np.moveaxis(rounded(x * factor, tensor.dtype), 0, given.dim))
+
+
+def factors(given: Given, sizes: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
+    """Return what slices of some norms are multiplied by."""
+    largest = given.maxnorm
+    factor = np.where(sizes > largest, largest / (sizes + SMALL), 1).astype(sizes.dtype)
+    if given.family not in (None, "950"):
+        factor = wide(rounded(factor, dtype), sizes.dtype)
+    return factor
 
 
 inplace_renorm = renorm  # of an operator that overwrites its tensor; this one does not

@@ -65,7 +65,15 @@ PYTHON_FILES = sorted(PACKAGE.rglob("*.py"))
 KERNELS = PACKAGE / "reference" / "kernels"
 FUNCTIONS_OF_TABLES = {KERNELS / "graph_functions.py", *(KERNELS / "functions").glob("[!_]*.py")}
 """Modules whose names without an underscore are those that expressions in tables call."""
-FAST = ("batch_norm", "batch_norm_elemt", "layer_norm", "rms_norm")
+FAST = (
+    "batch_norm",
+    "batch_norm_elemt",
+    "group_norm",
+    "layer_norm",
+    "norm",
+    "renorm",
+    "rms_norm",
+)
 DEFINITIONS = {
     *(PACKAGE / "reference").glob("[!_]*.py"),
     *(PACKAGE / "reference" / "fast" / f"{area}.py" for area in FAST),

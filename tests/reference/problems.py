@@ -4,21 +4,35 @@
 from __future__ import annotations
 
 import math
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+from unittest import mock
 
 import ml_dtypes
 import numpy as np
 from hypothesis import strategies as st
 
+from pyaclnn.reference.fast import strips
+
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from numpy.typing import NDArray
 
-__all__ = ["DTYPES", "Problem", "f16", "f32", "f64", "problems"]
+__all__ = ["DTYPES", "Problem", "f16", "f32", "f64", "in_pieces", "problems"]
 
 DTYPES: tuple[np.dtype[Any], ...] = tuple(
     np.dtype(name) for name in (np.float16, ml_dtypes.bfloat16, np.float32, np.float64)
 )
+
+
+@contextmanager
+def in_pieces(elements: int) -> Iterator[None]:
+    """Have programs compute tensors of any size, in pieces of about so many elements."""
+    constants = {"FEWEST_ELEMENTS": 1, "PIECE_ELEMENTS": elements, "PANEL_COLUMNS": 1}
+    with mock.patch.multiple(strips, **constants):
+        yield
 
 
 def f16(values: object) -> NDArray[np.float16]:

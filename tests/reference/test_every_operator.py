@@ -13,8 +13,9 @@ import pytest
 
 from pyaclnn import reference
 from pyaclnn.facts.accuracy import judge
-from pyaclnn.reference.fast import blocks, tiled_rows
+from pyaclnn.reference.fast import blocks
 
+from .problems import in_pieces
 from .samples import FAST, OPERATORS, arguments
 
 if TYPE_CHECKING:
@@ -95,7 +96,7 @@ def test_no_argument_is_changed_nor_returned(operator: str, dtype: np.dtype[Any]
 
 def in_small_pieces(work: Callable[[], Any]) -> Any:
     with (
-        mock.patch.object(tiled_rows, "TILE_ELEMENTS", 50),
+        in_pieces(50),
         mock.patch.object(blocks, "BLOCK_ELEMENTS", 50),
         mock.patch.object(blocks, "FEWEST_ELEMENTS", 20),
     ):

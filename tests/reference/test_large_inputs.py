@@ -23,7 +23,9 @@ from pyaclnn.reference import (
     rms_norm,
     rms_norm_grad,
 )
-from pyaclnn.reference.fast import tiled_rows, workers
+from pyaclnn.reference.fast import workers
+
+from .problems import in_pieces
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -71,7 +73,7 @@ class TestThreads:
     ) -> None:
         given = arguments(shape, np.float32)
         results = []
-        with mock.patch.object(tiled_rows, "TILE_ELEMENTS", 1000):
+        with in_pieces(1000):
             for processors in (1, 2, 3, 7):
                 with pretend_processors(processors):
                     results.append([part.tobytes() for part in run(operator, given)])

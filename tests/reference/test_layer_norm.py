@@ -4,7 +4,6 @@ from __future__ import annotations
 import math
 import re
 from typing import TYPE_CHECKING, Any
-from unittest import mock
 
 import ml_dtypes
 import numpy as np
@@ -13,10 +12,9 @@ from hypothesis import given, settings, strategies as st
 
 from pyaclnn.facts.accuracy import judge
 from pyaclnn.reference import definition, fast_layer_norm, layer_norm, layer_norm_with_impl_mode
-from pyaclnn.reference.fast import tiled_rows
 
 from . import oracle
-from .problems import DTYPES, Problem, f16, f32, f64, problems
+from .problems import DTYPES, Problem, f16, f32, f64, in_pieces, problems
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -63,7 +61,7 @@ def test_agrees_with_exact_sums(
     x = problem.tensor(0)
     weight = problem.parameter(1) if affine[0] else None
     bias = problem.parameter(2) if affine[1] else None
-    with mock.patch.object(tiled_rows, "TILE_ELEMENTS", block):
+    with in_pieces(block):
         result = operator(x, problem.normalized, weight, bias, eps=1e-3)
 
     assert (result.out.shape, result.out.dtype) == (x.shape, problem.dtype)

@@ -19,9 +19,9 @@ from hypothesis import given, settings, strategies as st
 from pyaclnn import ops, reference
 from pyaclnn.facts.accuracy import judge
 from pyaclnn.facts.operators import Operator, all_operators
-from pyaclnn.reference.fast import blocks, tiled_rows
+from pyaclnn.reference.fast import blocks
 
-from .problems import Problem, problems
+from .problems import Problem, in_pieces, problems
 from .samples import FAST, OPERATORS
 
 RESULTS = [name for name in reference.__all__ if name.endswith(("Result", "Grads"))]
@@ -155,7 +155,7 @@ def test_a_fast_version_on_rows_of_any_shape_gives_what_the_definition_gives(
     names = inspect.signature(getattr(reference, name)).parameters
     chosen = {key: value for key, value in drawn(problem).items() if key in names}
     with (
-        mock.patch.object(tiled_rows, "TILE_ELEMENTS", block),
+        in_pieces(block),
         mock.patch.object(blocks, "BLOCK_ELEMENTS", block),
         mock.patch.object(blocks, "FEWEST_ELEMENTS", block),
     ):

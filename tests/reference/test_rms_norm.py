@@ -3,7 +3,6 @@ from __future__ import annotations
 
 import re
 from typing import Any
-from unittest import mock
 
 import ml_dtypes
 import numpy as np
@@ -12,10 +11,9 @@ from hypothesis import given, settings, strategies as st
 
 from pyaclnn.facts.accuracy import judge
 from pyaclnn.reference import definition, rms_norm, rms_norm_grad
-from pyaclnn.reference.fast import tiled_rows
 
 from . import oracle
-from .problems import DTYPES, Problem, f16, f32, f64, problems
+from .problems import DTYPES, Problem, f16, f32, f64, in_pieces, problems
 
 
 def sample() -> dict[str, Any]:
@@ -65,7 +63,7 @@ class TestKnownNumbers:
 @given(problem=problems(), block=st.integers(1, 99))
 def test_agrees_with_exact_sums(operator: Any, problem: Problem, block: int) -> None:
     x, gamma = problem.tensor(0), problem.parameter(1)
-    with mock.patch.object(tiled_rows, "TILE_ELEMENTS", block):
+    with in_pieces(block):
         result = operator(x, gamma, epsilon=1e-3)
 
     assert (result.y.shape, result.y.dtype) == (x.shape, problem.dtype)
@@ -91,7 +89,7 @@ def test_gradient_agrees_with_the_jacobian(
 ) -> None:
     x, dy, gamma = problem.tensor(0, 24), problem.tensor(1, 16), problem.parameter(2)
     rstd = problem.statistic(3, (problem.rows,) if flat else problem.shape[: problem.lead])
-    with mock.patch.object(tiled_rows, "TILE_ELEMENTS", block):
+    with in_pieces(block):
         grads = operator(dy, x, rstd, gamma)
 
     golden = oracle.rms_norm_grad(

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-# Types of the compiled conversions, declared in narrow_floats.h.
+# Types of the compiled functions, declared in narrow_floats.h and strips.h.
 from typing import Any
 
 class _FFI:
     def cast(self, cdecl: str, source: int) -> Any: ...
+    def from_buffer(self, cdecl: str, buffer: Any) -> Any: ...
+    def new(self, cdecl: str, init: tuple[Any, ...]) -> Any: ...
 
 class _Lib:
     portable: int
@@ -13,6 +15,7 @@ class _Lib:
     def narrow(
         self, bfloat: bool, wide: Any, narrow: Any, stride: int, rows: int, columns: int, /
     ) -> None: ...
+    def run_strips(self, program: Any, piece: Any, /) -> None: ...
 
 ffi: _FFI
 lib: _Lib

@@ -23,7 +23,8 @@ def moments(
         `x - mean`, the mean and the variance. The mean of nothing is 0, its variance is NaN.
     """
     along = (axes,) if isinstance(axes, int) else axes
-    count = math.prod(x.shape[axis] for axis in along)
+    # NumPy 1 makes float64 of float32 divided by an integer beyond 65535.
+    count = x.dtype.type(math.prod(x.shape[axis] for axis in along))
     mean = total(x, axes) / max(count, 1)
     centred = x - mean
     return centred, mean, total(centred * centred, axes) / count

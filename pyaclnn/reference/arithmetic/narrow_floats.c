@@ -121,6 +121,13 @@ narrow_to_halves_natively(const float *wide, uint16_t *narrow, size_t count)
 
 // The same once more, for the compiler to make more of.
 __attribute__((target("avx2"))) static void
+widen_bfloats_natively(const uint16_t *narrow, float *wide, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        wide[i] = single_of((uint32_t)narrow[i] << 16);
+}
+
+__attribute__((target("avx2"))) static void
 narrow_to_bfloats_natively(const float *wide, uint16_t *narrow, size_t count)
 {
     for (size_t i = 0; i < count; i++)
@@ -130,6 +137,7 @@ narrow_to_bfloats_natively(const float *wide, uint16_t *narrow, size_t count)
 #elif defined(__aarch64__)
 
 #define NATIVE 1
+#define widen_bfloats_natively widen_bfloats
 #define narrow_to_bfloats_natively narrow_to_bfloats
 
 static void widen_halves_natively(const uint16_t *narrow, float *wide, size_t count)
@@ -152,6 +160,7 @@ static void narrow_to_halves_natively(const float *wide, uint16_t *narrow, size_
 #else
 
 #define NATIVE 0
+#define widen_bfloats_natively widen_bfloats
 #define widen_halves_natively widen_halves
 #define narrow_to_halves_natively narrow_to_halves
 #define narrow_to_bfloats_natively narrow_to_bfloats
@@ -161,8 +170,10 @@ static void narrow_to_halves_natively(const float *wide, uint16_t *narrow, size_
 void widen(int bfloat, const uint16_t *narrow, ptrdiff_t stride, float *wide, size_t rows,
            size_t columns)
 {
-    widen_row *const half = !portable && NATIVE ? widen_halves_natively : widen_halves;
-    widen_row *const convert = bfloat ? widen_bfloats : half;
+    const int native = !portable && NATIVE;
+    widen_row *const half = native ? widen_halves_natively : widen_halves;
+    widen_row *const bfloats = native ? widen_bfloats_natively : widen_bfloats;
+    widen_row *const convert = bfloat ? bfloats : half;
     for (size_t row = 0; row < rows; row++)
         convert(narrow + (ptrdiff_t)row * stride, wide + row * columns, columns);
 }

@@ -102,6 +102,11 @@ class RowLayout(NamedTuple):
             raise ValueError(f"{name} has the shape {array.shape}; it must be {self.normalized}")
         return array.reshape(self.columns)
 
+    def given_row(self, given: Any, name: str) -> NDArray[Any] | None:
+        """View an argument of the normalized shape as (N,); None if there is none."""
+        value = getattr(given, name)
+        return None if value is None else self.row_vector(name, value)
+
     def wide_matrix(self, name: str, tensor: ArrayLike) -> NDArray[Any]:
         """Bring a tensor of this shape to (M, N), in the arithmetic's data type."""
         return wide(self.matrix(name, tensor), self.dtype)

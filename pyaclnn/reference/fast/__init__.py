@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The operators that are called most, tile by tile and on all processors; same results, sooner."""
+"""The operators that are called most, in pieces and on all processors; same results, sooner."""
 
 from __future__ import annotations
 

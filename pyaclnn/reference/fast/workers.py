@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 import os
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -67,9 +67,22 @@ def spread(work: Callable[[Piece], Result], pieces: Sequence[Piece]) -> list[Res
     if threads == 1:
         return [work(piece) for piece in pieces]
     buffer = np.getbufsize()
+    results: list[Any] = [None] * len(pieces)
+    left = iter(enumerate(pieces))  # one step of it holds the interpreter lock
 
-    def task(piece: Piece) -> Result:
+    def share() -> None:
         with plain_arithmetic(buffer):
-            return work(piece)
+            for place, piece in left:
+                results[place] = work(piece)
 
-    return list(pool(os.getpid(), threads).map(task, pieces))
+    # The calling thread works too, for waking another takes as long as a small piece.
+    others = [pool(os.getpid(), threads).submit(share) for _ in range(threads - 1)]
+    try:
+        share()
+    finally:
+        begun = [other for other in others if not other.cancel()]
+        for other in begun:
+            other.exception()  # waits for it
+    for other in begun:
+        other.result()
+    return results

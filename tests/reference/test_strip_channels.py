@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Large tensors of channels, tile by tile: moments and results against float64."""
+"""Large tensors of channels, strip by strip: moments and results against float64."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 
 from pyaclnn.reference import batch_norm, batch_norm_elemt
 from pyaclnn.reference.arithmetic.channels import ChannelLayout
-from pyaclnn.reference.fast.tiled_channels import TiledChannels, channels_of
+from pyaclnn.reference.fast.channels import StripChannels, channels_of
 
 SHAPES = {
     "samples": (3000, 64),
@@ -40,8 +40,8 @@ def along_channels(vector: np.ndarray[Any, Any], shape: tuple[int, ...]) -> np.n
 
 
 @with_shapes
-def test_a_large_tensor_is_cut_into_tiles(shape: tuple[int, ...]) -> None:
-    assert isinstance(channels_of("input", np.zeros(shape, np.float32)), TiledChannels)
+def test_a_large_tensor_is_computed_in_strips(shape: tuple[int, ...]) -> None:
+    assert isinstance(channels_of("input", np.zeros(shape, np.float32)), StripChannels)
 
 
 @with_shapes
@@ -49,7 +49,7 @@ def test_a_large_tensor_is_cut_into_tiles(shape: tuple[int, ...]) -> None:
 def test_the_moments_are_those_of_float64(shape: tuple[int, ...], offset: float) -> None:
     x = drawn(shape, np.float32, offset)
     axes = (0, *range(2, len(shape)))
-    mean, variance = TiledChannels.of(ChannelLayout.of("x", x), x).moments()
+    mean, variance = StripChannels(ChannelLayout.of("x", x), x).moments()
     np.testing.assert_allclose(mean[:, 0], x.mean(axis=axes, dtype=np.float64), 1e-6, 1e-6)
     np.testing.assert_allclose(variance[:, 0], x.var(axis=axes, dtype=np.float64), rtol=1e-5)
 

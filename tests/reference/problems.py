@@ -30,7 +30,11 @@ DTYPES: tuple[np.dtype[Any], ...] = tuple(
 @contextmanager
 def in_pieces(elements: int) -> Iterator[None]:
     """Have programs compute tensors of any size, in pieces of about so many elements."""
-    constants = {"FEWEST_ELEMENTS": 1, "PIECE_ELEMENTS": elements, "PANEL_COLUMNS": 1}
+    constants: dict[str, Any] = {
+        "FEWEST_ELEMENTS": 1,
+        "PIECE_ELEMENTS": elements,
+        "PANEL_COLUMNS": 1,
+    }
     with mock.patch.multiple(strips, **constants):
         yield
 

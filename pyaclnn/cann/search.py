@@ -64,6 +64,8 @@ _HOW_TO_CHOOSE: Final = (
     'pyaclnn.select_backend("mock").'
 )
 
+_JOINED: Final = "in this process already"
+
 
 @dataclass(frozen=True)
 class Backend:
@@ -134,7 +136,8 @@ def search(choice: str, chooser: str) -> Loaded:
 
     Args:
         choice: ``"cann"``, ``"mock"``, or a folder.
-        chooser: Who chose: ``select_backend``, or the environment variable; for messages.
+        chooser: Who chose: ``select_backend``, or the environment variable. Where that is not
+            set, a simulated NPU that the host program has loaded is its choice.
 
     Returns:
         The backend.
@@ -147,10 +150,12 @@ def search(choice: str, chooser: str) -> Loaded:
     if "/" not in choice and choice not in _WORDS and not os.path.isdir(folder):  # noqa: PTH112
         raise _no_such_word(choice, chooser)
     _warn_of_mistyped_variables()
+    is_chosen = chooser == "select_backend" or bool(os.environ.get(VARIABLE))
     attempts: dict[tuple[str, str], None] = {}
     there = Residents(loaded_libraries())
     for found, root, origin in _candidates(choice, there, attempts):
-        loaded = _try(found, choice, root, origin, attempts)
+        may_join = not is_chosen and origin == _JOINED
+        loaded = _try(found, choice, may_join, root, origin, attempts)
         if loaded is not None:
             return loaded
     subject = "no installed CANN" if choice == "cann" else "no usable libraries"
@@ -199,10 +204,10 @@ def _candidates(
 
     Libraries that would be a second copy are not tried; the first candidate records them.
     """
-    joined = "in this process already" if there.runtime else None
+    joined = _JOINED if there.runtime else None
     if choice in _WORDS:
         for found in there.beside_the_runtime():
-            yield found, _root_of(found.directory), "in this process already"
+            yield found, _root_of(found.directory), _JOINED
     for root in _reachable(choice, there, attempts):
         for found in library_sets(root, flat=choice != "cann"):
             if choice != "cann" and not there.agree_with(found):
@@ -251,7 +256,7 @@ def _named(there: Residents) -> str:
 def _how_to_join(there: Residents) -> str:
     return (
         f"Hint: {_named(there)} is in this process already, and a second copy beside it would know "
-        "nothing of its devices: leave the choice out to use CANN as it is there, choose 'mock' if "
+        "nothing of its devices: leave the choice out to use it as it is there, choose 'mock' if "
         "it is the simulated NPU, or start another process."
     )
 
@@ -291,6 +296,7 @@ def _recording(found: LibrarySet) -> LibrarySet:
 def _try(
     found: LibrarySet,
     choice: str,
+    may_join: bool,
     root: Path,
     origin: str,
     attempts: dict[tuple[str, str], None],
@@ -301,7 +307,9 @@ def _try(
     if runtime is None:
         return None
     is_mock = lib.binding_has_symbol(opened[runtime], _MARKER) == 1
-    if is_mock and choice == "cann":
+    if is_mock and may_join:
+        choice = "mock"
+    elif is_mock and choice == "cann":
         attempts[str(runtime), "is the simulated NPU, which has to be chosen by name"] = None
         return None
     if not is_mock and choice == "mock":

@@ -57,6 +57,13 @@ def vendor(folder: Path) -> Path:
     return folder
 
 
+def simulated(folder: Path) -> Path:
+    """Install the libraries of the simulated NPU elsewhere."""
+    shutil.copytree(libdir(), folder / "mine")
+    shutil.copy(simulator(), folder / "mine")
+    return folder / "mine"
+
+
 @pytest.fixture
 def silent(tmp_path: Path) -> dict[str, str | None]:
     """An environment that names no CANN."""
@@ -127,29 +134,40 @@ def test_libraries_that_the_host_took_from_several_folders_are_taken_from_there(
     assert (done.returncode, done.stderr) == (0, "")
 
 
-def test_a_simulated_npu_of_the_host_is_joined_when_it_is_chosen_and_not_before(
-    run_python: Run, silent: dict[str, str | None], tmp_path: Path
+@pytest.mark.parametrize("choose", ["", "pyaclnn.select_backend('mock')"])
+def test_a_simulated_npu_of_the_host_is_joined_without_a_choice(
+    run_python: Run, silent: dict[str, str | None], tmp_path: Path, choose: str
 ) -> None:
-    folder = tmp_path / "mine"
-    shutil.copytree(libdir(), folder)
-    shutil.copy(simulator(), folder)
     done = run_python(
-        HOST.format(folder=str(folder), mode=0) + "try:\n"
-        "    pyaclnn.backend()\n"
-        "except pyaclnn.BackendNotFoundError as error:\n"
-        "    print(error)\n"
-        "assert pyaclnn.select_backend('mock').directory == FOLDER\n"
+        HOST.format(folder=str(simulated(tmp_path)), mode=0) + f"{choose}\n"
+        "info = pyaclnn.backend()\n"
+        "assert (info.name, info.directory) == ('mock', FOLDER), info\n"
+        "pyaclnn.select_backend('mock')\n"
         "use()\n"
         "assert copies('libascendcl.so') == {str(FOLDER / 'libascendcl.so')}\n" + END,
         **silent,
     )
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_a_simulated_npu_of_the_host_is_no_cann_that_is_chosen(
+    run_python: Run, silent: dict[str, str | None], tmp_path: Path
+) -> None:
+    folder = simulated(tmp_path)
+    done = run_python(
+        HOST.format(folder=str(folder), mode=0) + "try:\n"
+        "    pyaclnn.backend()\n"
+        "except pyaclnn.BackendNotFoundError as error:\n"
+        "    print(error)\n" + END,
+        **{**silent, "PYACLNN_BACKEND": "cann"},
+    )
     assert done.stdout == (
-        "No backend was chosen, and no installed CANN was found.\n"
+        "PYACLNN_BACKEND=cann found no installed CANN.\n"
         "Tried:\n"
         f"  {folder}/libascendcl.so: is the simulated NPU, which has to be chosen by name\n"
         f"Hint: {folder}/libascendcl.so is in this process already, and a second copy beside it "
-        "would know nothing of its devices: leave the choice out to use CANN as it is there, "
-        "choose 'mock' if it is the simulated NPU, or start another process.\n"
+        "would know nothing of its devices: leave the choice out to use it as it is there, choose "
+        "'mock' if it is the simulated NPU, or start another process.\n"
     ), done.stderr
     assert (done.returncode, done.stderr) == (0, "")
 

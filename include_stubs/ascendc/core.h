@@ -318,16 +318,16 @@ void RunBlocks(uint32_t &block, uint32_t blocks, const Chip &chip, std::deque<Re
     if (launch.asks_key && !launch.has_key && !launch.wrote) {
         throw Fault{rule::Tiling, "TILING_KEY_IS", "", "", {}, {},
                     "the kernel has no branch for its tiling key, and wrote nothing: define "
-                    "TILING_KEY_VAR as one of its keys"};
+                    "TILING_KEY_VAR as one of its keys, or as 0 if that is right"};
     }
 }
 
-/* A kernel's branch: its key is known when it is compiled. */
-inline bool TilingKeyIs(uint64_t own, uint64_t key)
+/* A kernel's branch: its key is known when it is compiled. One that the build chose may have none. */
+inline bool TilingKeyIs(bool chosen, uint64_t own, uint64_t key)
 {
     Launch &launch = Core::Current().launch;
     launch.asks_key = true;
-    launch.has_key = launch.has_key || own == key;
+    launch.has_key = launch.has_key || chosen || own == key;
     return own == key;
 }
 

@@ -58,7 +58,9 @@ template <typename T, typename U> struct IsSameType : std::is_same<T, U> {};
 inline void trap() { __builtin_trap(); }
 
 /* The operator's host code chooses one; a build sets it by -DTILING_KEY_VAR=key. */
-#ifndef TILING_KEY_VAR
+#ifdef TILING_KEY_VAR
+#define TILING_KEY_IS(key) (AscendC::emulation::TilingKeyIs(true, TILING_KEY_VAR, key))
+#else
 #define TILING_KEY_VAR 0
+#define TILING_KEY_IS(key) (AscendC::emulation::TilingKeyIs(false, TILING_KEY_VAR, key))
 #endif
-#define TILING_KEY_IS(key) (AscendC::emulation::TilingKeyIs(TILING_KEY_VAR, key))

@@ -43,6 +43,8 @@ _ENTRY = re.compile(
     r"(?:__aicore__\s+)?(?:inline\s+)?void\s+(?P<name>\w+)\s*"
     r"\((?P<parameters>[^()]*)\)\s*(?P<after>[{;])"
 )
+_TEMPLATE = re.compile(r"\btemplate\s*<[^;{}]*>\s*(?:(?:static|inline)\s+|\[\[[^\]]*\]\]\s*)*$")
+"""Ends where a kernel begins that is a template."""
 _CORES = {
     "__aicore__": "",
     "__vector__": "KERNEL_TYPE_AIV_ONLY",
@@ -101,7 +103,7 @@ def find_entries(source: str) -> tuple[KernelEntry, ...]:
         KernelEntry(
             match["name"],
             tuple(_parameters(match["name"], match["parameters"])),
-            code[: match.start()].rstrip().endswith(">"),
+            _TEMPLATE.search(code, 0, match.start()) is not None,
         )
         for match in _ENTRY.finditer(code)
         if match["after"] == "{"

@@ -65,6 +65,8 @@ _HOW_TO_CHOOSE: Final = (
 )
 
 _JOINED: Final = "in this process already"
+_refused: Final[set[Path]] = set()
+"""Libraries that a search has opened and refused; the host program did not load them."""
 
 
 @dataclass(frozen=True)
@@ -154,7 +156,7 @@ def search(choice: str, chooser: str) -> Loaded:
     attempts: dict[tuple[str, str], None] = {}
     there = Residents(loaded_libraries())
     for found, root, origin in _candidates(choice, there, attempts):
-        may_join = not is_chosen and origin == _JOINED
+        may_join = not is_chosen and origin == _JOINED and not _refused & {*found.runtime}
         loaded = _try(found, choice, may_join, root, origin, attempts)
         if loaded is not None:
             return loaded
@@ -310,6 +312,7 @@ def _try(
     if is_mock and may_join:
         choice = "mock"
     elif is_mock and choice == "cann":
+        _refused.add(runtime)
         attempts[str(runtime), "is the simulated NPU, which has to be chosen by name"] = None
         return None
     if not is_mock and choice == "mock":

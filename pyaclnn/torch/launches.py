@@ -176,6 +176,8 @@ class Launches:
                 if self._format_of(tensor) not in DENSE:
                     require_dense(self._name, self._names[place], tensor)
                 address[0] = tensor.data_ptr()
+                if not address[0]:  # its memory is gone, which the first call refuses
+                    return self._first([], given, options, wanted)
             empty, device = self._empty, kept.device
             made = []
             for shape, dtype, address in kept.specs:

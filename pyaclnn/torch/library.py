@@ -189,7 +189,7 @@ def _is_plain(arguments: Iterable[Any]) -> bool:
     for argument in arguments:
         kind = type(argument)
         if kind in tensors:
-            if is_wrapped(argument):
+            if is_wrapped(argument) or argument.is_neg():
                 return False
         elif not (_is_plain(argument) if kind is list else kind in others):
             return False

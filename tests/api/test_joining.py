@@ -150,6 +150,21 @@ def test_a_simulated_npu_of_the_host_is_joined_without_a_choice(
     assert (done.returncode, done.stderr) == (0, "")
 
 
+def test_a_simulated_npu_that_was_refused_is_refused_again(
+    run_python: Run, silent: dict[str, str | None], tmp_path: Path
+) -> None:
+    done = run_python(
+        "import pyaclnn\n"
+        "for _ in range(2):\n"
+        "    try:\n"
+        "        print(pyaclnn.backend())\n"
+        "    except pyaclnn.BackendNotFoundError as error:\n"
+        "        print('chosen by name' in str(error))\n",
+        **{**silent, "LD_LIBRARY_PATH": str(simulated(tmp_path))},
+    )
+    assert (done.stdout, done.stderr) == ("True\nTrue\n", "")
+
+
 def test_a_simulated_npu_of_the_host_is_no_cann_that_is_chosen(
     run_python: Run, silent: dict[str, str | None], tmp_path: Path
 ) -> None:

@@ -293,7 +293,9 @@ def test_wrong_launches_are_refused(build: Build) -> None:
     kernel, arrays, tiling = by_hand(build)
     with pytest.raises(TypeError, match="with 3 arguments; it takes 4: x, gamma, beta, y"):
         kernel.launch(1, *arrays[:3], tiling=tiling)
-    for wrong, name in (({}, "x is dict"), ([1], r"x\[0\] is int"), ("a", "x is str")):
+    others: list[tuple[Any, str]]
+    others = [({}, "x is dict"), ([1], r"x\[0\] is int"), ("a", "x is str")]
+    for wrong, name in others:
         with pytest.raises(TypeError, match=f"{name}; it must be a NumPy array"):
             kernel.launch(1, wrong, *arrays[1:], tiling=tiling)
     with pytest.raises(ValueError, match="y is not C-contiguous"):

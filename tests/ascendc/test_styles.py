@@ -10,6 +10,7 @@ import pytest
 
 from pyaclnn import ascendc
 from pyaclnn.ascendc import KernelFault
+from pyaclnn.ascendc.entries import find_entries
 
 from .conftest import KERNELS, write
 
@@ -38,6 +39,22 @@ def test_a_template_without_arguments_is_refused(tmp_path: Path) -> None:
         ascendc.compile(file)
 
 
+@pytest.mark.parametrize(
+    ("before", "is_template"),
+    [
+        ("template <int n>", True),
+        ("template <int n> static", True),
+        ("template <typename T>\n[[maybe_unused]]", True),
+        ("#include <cstdint>", False),
+        ("template <int n> void f() {}", False),
+        ("std::vector<int> v;", False),
+    ],
+)
+def test_a_kernel_is_a_template_by_the_word(before: str, is_template: bool) -> None:
+    (entry,) = find_entries(f"{before}\n__global__ __aicore__ void k(GM_ADDR x) {{}}\n")
+    assert entry.template is is_template
+
+
 def test_a_sequence_of_arrays_is_a_list_of_tensors(build: Build) -> None:
     x = [np.arange(n, dtype=np.float32) for n in (5, 20)]
     y = [np.zeros_like(array) for array in x]
@@ -55,6 +72,9 @@ def test_a_tiling_key_without_a_branch_is_refused(build: Build, cache_dir: Path)
     with pytest.raises(KernelFault, match="no branch for its tiling key"):
         build(FILE, "keyed").launch(1, x)
     given = {"TILING_KEY_VAR": 7}
+    ascendc.compile(KERNELS / FILE, name="keyed", defines=given, cache_dir=cache_dir).launch(1, x)
+    assert x[0] == 7
+    given = {"TILING_KEY_VAR": 0}  # which is chosen, although it has no branch
     ascendc.compile(KERNELS / FILE, name="keyed", defines=given, cache_dir=cache_dir).launch(1, x)
     assert x[0] == 7
 

@@ -362,6 +362,30 @@ def norms_of_pyaclnn_in_threads(device: str) -> Results:
         return {str(at): y for at, y in enumerate(threads.map(normed, rows))}
 
 
+def norms_of_pyaclnn_of_negated_tensors(device: str) -> Results:
+    """Numbers that PyTorch negates when they are read, and a tensor whose memory is gone."""
+    norms: Any = torch.nn.functional
+    if device != "cpu":
+        torch.npu.set_device(device)
+        import pyaclnn.torch as norms  # noqa: PLC0415  # torch-npu comes first
+
+    x = torch.complex(_random(ROWS, WIDTH, seed=1), _random(ROWS, WIDTH, seed=2)).to(device)
+    y = x.conj().imag
+    assert y.is_neg()
+    results = {str(at): norms.layer_norm(y, (WIDTH,)) for at in range(2)}
+    if device != "cpu":
+        given = results["0"].clone()
+        norms.layer_norm(given, (WIDTH,))
+        given.untyped_storage().resize_(0)
+        refused = ""
+        try:
+            norms.layer_norm(given, (WIDTH,))
+        except ValueError as error:
+            refused = str(error)
+        assert "'address' is 0" in refused, refused
+    return results
+
+
 def gradients_of_pyaclnn_by_differences(device: str) -> Results:
     if device != "cpu":
         torch.npu.set_device(device)

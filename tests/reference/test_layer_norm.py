@@ -170,3 +170,11 @@ class TestArguments:
         x: NDArray[Any] = np.ones((2, 3), dtype)
         with pytest.raises(TypeError, match=f"input has the data type {dtype}"):
             layer_norm(x, [3])
+
+
+@pytest.mark.parametrize("columns", [1000, 1024, 4099])
+@pytest.mark.parametrize("constant", [1000.1, 3333.3, 1e8 / 3])
+def test_equal_numbers_far_from_zero_are_their_mean(constant: float, columns: int) -> None:
+    y, mean, _ = layer_norm(np.full((32, columns), constant, np.float32), (columns,))
+    assert (y == 0).all()
+    assert (mean == np.float32(constant)).all()

@@ -81,3 +81,13 @@ def test_a_channel_with_an_infinity_is_no_number_and_leaves_the_others_alone() -
     output = batch_norm(x, None, None, training=True).output
     assert np.isnan(output[:, 5]).all()
     assert np.isfinite(np.delete(output, 5, axis=1)).all()
+
+
+def test_the_mean_of_a_channel_with_an_infinite_number_is_infinite() -> None:
+    x = drawn((3000, 64), np.float32)
+    x[7, 3] = np.inf
+    found = channels_of("input", x).moments()
+    mean, variance = (moment.ravel() for moment in found)
+    assert mean[3] == np.inf
+    assert np.isnan(variance[3])
+    assert np.isfinite(np.delete(mean, 3)).all()

@@ -9,6 +9,28 @@
 /* MAX_TASKS: how far into a queue these checks look, so that a long one stays cheap. */
 enum { MAX_HOPS = 16, MAX_TASKS = 2048 };
 
+/* ---- what a task uses --------------------------------------------------------------------- */
+
+static bool meet(const struct mock_range *range, const void *address, uint64_t bytes)
+{
+    const uintptr_t one = (uintptr_t)range->address, other = (uintptr_t)address;
+    return one < other + bytes && other < one + range->bytes;
+}
+
+/* The first range of a task that meets other memory, or NULL; only written ones if asked. */
+static const struct mock_range *find(const struct task *task, const void *address, uint64_t bytes,
+                                     bool only_written, struct mock_range own[2])
+{
+    const struct mock_range *ranges;
+    const size_t count = mock_task_ranges(task, own, &ranges);
+    for (size_t i = 0; i < count; i++) {
+        if ((ranges[i].written || !only_written) && meet(&ranges[i], address, bytes)) {
+            return &ranges[i];
+        }
+    }
+    return NULL;
+}
+
 /* The streams whose work can still run; a lost device has forgotten its own. */
 static const struct stream *next_of(const struct stream *stream)
 {
@@ -54,7 +76,7 @@ static const struct mock_range *value_of(const struct task *task, const void *ad
         return NULL;
     }
     own[0] = (struct mock_range){task->as.value.address, sizeof task->as.value.value, true, false};
-    return mock_ranges_meet(&own[0], address, bytes) ? &own[0] : NULL;
+    return meet(&own[0], address, bytes) ? &own[0] : NULL;
 }
 
 /* ---- the host and queued work --------------------------------------------------------------- */
@@ -64,7 +86,7 @@ void mock_hazard_free(const void *address, uint64_t bytes, enum mock_rule rule)
     struct mock_range own[2];
     for (const struct stream *stream = next_of(NULL); stream != NULL; stream = next_of(stream)) {
         for (const struct task *task = stream->first; is_near(stream, task); task = task->next) {
-            const struct mock_range *range = mock_task_find(task, address, bytes, false, own);
+            const struct mock_range *range = find(task, address, bytes, false, own);
             if (range == NULL) {
                 range = value_of(task, address, bytes, own);
             }
@@ -88,7 +110,7 @@ void mock_hazard_host_access(const void *address, uint64_t bytes, bool writes)
     struct mock_range own[2];
     for (const struct stream *stream = next_of(NULL); stream != NULL; stream = next_of(stream)) {
         for (const struct task *task = stream->first; is_near(stream, task); task = task->next) {
-            if (mock_task_find(task, address, bytes, !writes, own) != NULL) {
+            if (find(task, address, bytes, !writes, own) != NULL) {
                 const struct mock_history history = history_of(address);
                 mock_violate(MOCK_MEMORY_USED_BEFORE_SYNCHRONIZE, "memory", address, &history,
                              "%s was queued on stream %d and %s this memory when it runs",
@@ -144,7 +166,7 @@ static bool may_change(const void *address, uint64_t bytes, const struct task *b
         }
         for (const struct task *task = stream->first; task != NULL; task = task->next) {
             if (task->kind == TASK_CALLBACK || is_open(task) ||
-                (task != but && mock_task_find(task, address, bytes, true, own) != NULL)) {
+                (task != but && find(task, address, bytes, true, own) != NULL)) {
                 return true;
             }
         }
@@ -193,7 +215,7 @@ void mock_hazard_host_written(const void *address, uint64_t bytes)
             const struct mock_range range = {
                 host, mock_pitched_bytes(task->as.copy.copy.width, task->as.copy.copy.height, pitch), false,
                 false};
-            if (mock_ranges_meet(&range, address, bytes)) {
+            if (meet(&range, address, bytes)) {
                 task->as.copy.checked = false;
             }
         }
@@ -244,7 +266,7 @@ static const struct mock_range *conflicts(const struct task *task, const struct 
     const size_t count = mock_task_ranges(task, own, &ranges);
     for (size_t i = 0; i < count; i++) {
         if ((ranges[i].written || range->written) &&
-            mock_ranges_meet(&ranges[i], range->address, range->bytes)) {
+            meet(&ranges[i], range->address, range->bytes)) {
             return range; /* `own` ends here */
         }
     }

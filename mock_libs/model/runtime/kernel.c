@@ -6,10 +6,8 @@
 #include <string.h>
 
 #include "exception.h"
-#include "fault.h"
 #include "hazard.h"
 #include "mappings.h"
-#include "pinned_memory.h"
 #include "place.h"
 #include "poisoned_workspace.h"
 #include "violation.h"
@@ -94,9 +92,7 @@ static void take_answers(struct stream *stream, const uint8_t *answer, size_t le
     do {
         take_answer(stream, task, &reader);
         task->as.kernel.done = true;
-        do { /* past copies, which may be late */
-            task = task->next;
-        } while (left > 1 && task->kind != TASK_KERNEL);
+        task = task->next;
     } while (--left > 0 && reader.ok && reader.position < length);
     if (left > 0) {
         mock_workspaces_forget();
@@ -146,32 +142,6 @@ static bool add_to_batch(struct device *device, struct task *task, uint8_t **bat
     return true;
 }
 
-/* A copy from the device to memory of the host alone: a kernel behind it that writes no memory that it
- * reads may run before it. */
-static bool may_be_late(const struct task *task)
-{
-    if (task->kind != TASK_COPY || task->effect != MOCK_NO_EFFECT || task->as.copy.to_device ||
-        !task->as.copy.from_device || mock_faults_armed()) {
-        return false;
-    }
-    const struct block *block = mock_pinned_find(task->as.copy.copy.destination);
-    return block != NULL && !block->physical; /* registered memory has an address on the device, too */
-}
-
-/* Whether a kernel writes what copies before it, from a task on, have to read. */
-static bool spoils(const struct task *kernel, const struct task *from)
-{
-    for (const struct task *task = from; task != kernel; task = task->next) {
-        if (task->kind == TASK_COPY) {
-            const struct mock_range read = mock_copy_read(&task->as.copy.copy);
-            if (mock_task_find(kernel, read.address, read.bytes, true, NULL) != NULL) {
-                return true;
-            }
-        }
-    }
-    return false;
-}
-
 /* Send the first kernel of a stream and those behind it, as far as a position. */
 static void send_batch(struct stream *stream, uint64_t until)
 {
@@ -179,19 +149,12 @@ static void send_batch(struct stream *stream, uint64_t until)
     struct device *device = stream->context->device;
     uint8_t *batch = NULL;
     size_t length = 0, count = 0;
-    for (struct task *task = stream->first; task != NULL; task = task->next) {
-        if (count != 0 && task->position > until) {
-            break;
-        }
-        if (may_be_late(task)) {
-            continue;
-        }
-        if (!runs_on_device(task) ||
-            (count != 0 && (count == MOST || length + task->as.kernel.length >= MOST_BYTES ||
-                            spoils(task, stream->first))) ||
-            !add_to_batch(device, task, &batch, &length)) {
-            break;
-        }
+    for (struct task *task = stream->first;
+         task != NULL && runs_on_device(task) &&
+         (count == 0 || (count < MOST && length + task->as.kernel.length < MOST_BYTES &&
+                         task->position <= until)) &&
+         add_to_batch(device, task, &batch, &length);
+         task = task->next) {
         count++;
     }
     struct mock_launch *first = &stream->first->as.kernel;

@@ -52,25 +52,6 @@ size_t mock_task_ranges(const struct task *task, struct mock_range own[2],
     }
 }
 
-bool mock_ranges_meet(const struct mock_range *range, const void *address, uint64_t bytes)
-{
-    const uintptr_t one = (uintptr_t)range->address, other = (uintptr_t)address;
-    return one < other + bytes && other < one + range->bytes;
-}
-
-const struct mock_range *mock_task_find(const struct task *task, const void *address, uint64_t bytes,
-                                        bool only_written, struct mock_range own[2])
-{
-    const struct mock_range *ranges;
-    const size_t count = mock_task_ranges(task, own, &ranges);
-    for (size_t i = 0; i < count; i++) {
-        if ((ranges[i].written || !only_written) && mock_ranges_meet(&ranges[i], address, bytes)) {
-            return &ranges[i];
-        }
-    }
-    return NULL;
-}
-
 /* The same bytes in memory of their own; of none, NULL. *good: unless there is no memory. */
 static void *duplicate(const void *bytes, size_t length, bool *good)
 {

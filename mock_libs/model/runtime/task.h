@@ -139,10 +139,6 @@ struct mock_range mock_copy_read(const struct copy *copy);
 /* The memory of a task, as a list; `own` holds it where the task has no list of its own. */
 size_t mock_task_ranges(const struct task *task, struct mock_range own[2],
                         const struct mock_range **ranges);
-bool mock_ranges_meet(const struct mock_range *range, const void *address, uint64_t bytes);
-/* The first range of a task that meets other memory, or NULL; only written ones if asked. */
-const struct mock_range *mock_task_find(const struct task *task, const void *address, uint64_t bytes,
-                                        bool only_written, struct mock_range own[2]);
 /* Give a task what another one is to do, and its origin and fault. false: no memory. */
 bool mock_task_copy(struct task *task, const struct task *from);
 void mock_task_free(struct task *task);

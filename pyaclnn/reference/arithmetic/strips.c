@@ -34,6 +34,7 @@ enum {
 #define INLINE static inline __attribute__((always_inline))
 
 typedef float lanes __attribute__((vector_size(LANES * sizeof(float)), aligned(4), may_alias));
+typedef double wide_lanes __attribute__((vector_size(LANES * sizeof(double))));
 
 struct strips {
     const float *at[STRIPS]; // where the numbers are: an operand of float32 is not copied
@@ -122,18 +123,31 @@ INLINE void combine_number(int32_t code, float *to, const float *left, float num
             total += (double)(number);                                                             \
     } while (0)
 
-INLINE double add_up(const float *left, const float *right, size_t count)
+INLINE double add_products(const float *left, const float *right, size_t count)
 {
     lanes sums[SUMS] = {{0}};
     double total = 0;
     size_t i = 0;
-    if (right)
-        ADD_UP(*(const lanes *)(left + j) * *(const lanes *)(right + j), left[j] * right[j]);
-    else
-        ADD_UP(*(const lanes *)(left + j), left[j]);
+    ADD_UP(*(const lanes *)(left + j) * *(const lanes *)(right + j), left[j] * right[j]);
     for (size_t lane = 0; lane < LANES; lane++)
         total += ((double)sums[0][lane] + (double)sums[1][lane]) +
                  ((double)sums[2][lane] + (double)sums[3][lane]);
+    return total;
+}
+
+// In float64: the mean of numbers that are far from zero and near to one another is exact.
+INLINE double add_numbers(const float *left, size_t count)
+{
+    wide_lanes sums[2] = {{0}};
+    double total = 0;
+    size_t i = 0;
+    for (; i + 2 * LANES <= count; i += 2 * LANES)
+        for (size_t k = 0; k < 2; k++)
+            sums[k] += __builtin_convertvector(*(const lanes *)(left + i + k * LANES), wide_lanes);
+    for (; i < count; i++)
+        total += (double)left[i];
+    for (size_t lane = 0; lane < LANES; lane++)
+        total += sums[0][lane] + sums[1][lane];
     return total;
 }
 
@@ -195,10 +209,10 @@ INLINE void on_strips(const struct step *step, struct strips *strips, const stru
         put(operands + step->to, work->row, work->column, count, left);
         return;
     case SUM:
-        work->registers[step->to] += add_up(left, NULL, count);
+        work->registers[step->to] += add_numbers(left, count);
         return;
     case DOT:
-        work->registers[step->to] += add_up(left, strips->at[step->right], count);
+        work->registers[step->to] += add_products(left, strips->at[step->right], count);
         return;
     case SUM_COLUMNS:
         add_columns(sums, left, NULL, count);

@@ -108,7 +108,9 @@ class StripChannels(NamedTuple):
         found = self._run(DEVIATIONS, mean=mean)
         rest = found["left"] / count
         variance = found["squares"] / count - rest**2
-        return (mean + rest).astype(layout.dtype), variance.astype(layout.dtype)
+        # Of infinite numbers the rest is none.
+        mean = mean + np.where(np.isfinite(rest), rest, 0)
+        return mean.astype(layout.dtype), variance.astype(layout.dtype)
 
     def normalized(
         self, mean: NDArray[Any], factor: NDArray[Any], shift: NDArray[Any]

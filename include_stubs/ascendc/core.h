@@ -322,7 +322,7 @@ void RunBlocks(uint32_t &block, uint32_t blocks, const Chip &chip, std::deque<Re
     }
 }
 
-/* A kernel's branch: its key is known when it is compiled. One that the build chose may have none. */
+/* A kernel's branch: its key is known when it is compiled. A key that was chosen needs none. */
 inline bool TilingKeyIs(bool chosen, uint64_t own, uint64_t key)
 {
     Launch &launch = Core::Current().launch;

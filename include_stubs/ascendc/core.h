@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdio>
 #include <deque>
 #include <functional>
 #include <map>
@@ -320,6 +321,14 @@ void RunBlocks(uint32_t &block, uint32_t blocks, const Chip &chip, std::deque<Re
                     "the kernel has no branch for its tiling key, and wrote nothing: define "
                     "TILING_KEY_VAR as one of its keys, or as 0 if that is right"};
     }
+}
+
+template <typename Tensor> void PrintElements(const Tensor &tensor, uint32_t count, Site site)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        std::printf(i == 0 ? "[%g" : ", %g", static_cast<double>(tensor.GetValue(i, site)));
+    }
+    std::printf("]\n");
 }
 
 /* A kernel's branch: its key is known when it is compiled. A key that was chosen needs none. */

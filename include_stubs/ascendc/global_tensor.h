@@ -89,10 +89,7 @@ template <typename T> class GlobalTensor {
     /* Prints the first elements. */
     void Print(uint32_t count, emulation::Site site = emulation::Site::Here()) const
     {
-        for (uint32_t i = 0; i < count; i++) {
-            std::printf(i == 0 ? "[%g" : ", %g", static_cast<double>(GetValue(i, site)));
-        }
-        std::printf("]\n");
+        emulation::PrintElements(*this, count, site);
     }
 
     /* Bytes to be read or written, counted from the tensor's first one. */

@@ -85,10 +85,7 @@ template <typename T> class LocalTensor {
     /* Prints the first elements. */
     void Print(uint32_t count, emulation::Site site = emulation::Site::Here()) const
     {
-        for (uint32_t i = 0; i < count; i++) {
-            std::printf(i == 0 ? "[%g" : ", %g", static_cast<double>(GetValue(i, site)));
-        }
-        std::printf("]\n");
+        emulation::PrintElements(*this, count, site);
     }
     void Print() const { Print(size_); }
 

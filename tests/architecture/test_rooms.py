@@ -65,18 +65,10 @@ PYTHON_FILES = sorted(PACKAGE.rglob("*.py"))
 KERNELS = PACKAGE / "reference" / "kernels"
 FUNCTIONS_OF_TABLES = {KERNELS / "graph_functions.py", *(KERNELS / "functions").glob("[!_]*.py")}
 """Modules whose names without an underscore are those that expressions in tables call."""
-FAST = (
-    "batch_norm",
-    "batch_norm_elemt",
-    "group_norm",
-    "layer_norm",
-    "norm",
-    "renorm",
-    "rms_norm",
-)
+AREAS = PACKAGE / "reference"
 DEFINITIONS = {
-    *(PACKAGE / "reference").glob("[!_]*.py"),
-    *(PACKAGE / "reference" / "fast" / f"{area}.py" for area in FAST),
+    *AREAS.glob("[!_]*.py"),
+    *(f for f in (PACKAGE / "reference" / "fast").glob("[!_]*.py") if (AREAS / f.name).exists()),
 }
 """Modules whose public names are those of the operators that they define."""
 UNLISTED = FUNCTIONS_OF_TABLES | DEFINITIONS

@@ -39,7 +39,7 @@ def group_norm(given: Given) -> Any:
             "bias": of_channels("bias", 0),
             "out": out.reshape(rows, columns),
         },
-        {"columns": columns, "eps": given.eps},
+        {"eps": given.eps},
     )
     mean, variance, rstd = (
         found[name].astype(layout.dtype).reshape(layout.samples, count)

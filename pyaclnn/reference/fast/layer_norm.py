@@ -74,7 +74,7 @@ def layer_norm(given: Given) -> Any:
             "bias": layout.given_row(given, "bias"),
             "out": layout.matrix("out", out),
         },
-        {"columns": layout.columns, "eps": given.eps},
+        {"eps": given.eps},
     )
     mean, rstd = (layout.statistic(found[name].astype(layout.dtype)) for name in ("mean", "rstd"))
     return out, mean, rstd
@@ -100,22 +100,22 @@ def layer_norm_backward(given: Given) -> Any:
     want_input, want_weight, want_bias = chosen(given.output_mask, *[True] * 3)
     out = empty(tensor.shape, tensor.dtype) if want_input else None
     layout.given_row(given, "bias")  # its shape must fit
+    operands = {
+        "dy": layout.matrix("grad_out", given.grad_out),
+        "x": layout.matrix("input", tensor),
+        "weight": layout.given_row(given, "weight"),
+        "grad_input": None if out is None else layout.matrix("grad_input", out),
+    }
+    numbers = {
+        name: layout.column_vector(name, getattr(given, name))[:, 0] for name in ("mean", "rstd")
+    }
     if not any(given.output_mask):
         return None, None, None
     found = run(
         SUMS if out is None else SUMS.rstrip() + GRADIENT,
         (layout.rows, layout.columns),
-        {
-            "dy": layout.matrix("grad_out", given.grad_out),
-            "x": layout.matrix("input", tensor),
-            "weight": layout.given_row(given, "weight"),
-            "grad_input": None if out is None else layout.matrix("grad_input", out),
-        },
-        {
-            "columns": layout.columns,
-            "mean": layout.column_vector("mean", given.mean)[:, 0],
-            "rstd": layout.column_vector("rstd", given.rstd)[:, 0],
-        },
+        operands,
+        numbers,
         {"grad_weight": bool(want_weight), "grad_bias": bool(want_bias)},
     )
     sums = (found.get(name) for name in ("grad_weight", "grad_bias"))

@@ -54,7 +54,7 @@ def rms_norm(given: Given) -> Any:
             "gamma": layout.given_row(given, "gamma"),
             "y": layout.matrix("y", y),
         },
-        {"columns": layout.columns, "epsilon": given.epsilon},
+        {"epsilon": given.epsilon},
     )
     return y, layout.statistic(found["rstd"].astype(layout.dtype))
 
@@ -76,7 +76,7 @@ def rms_norm_grad(given: Given) -> Any:
             "gamma": layout.given_row(given, "gamma"),
             "dx": layout.matrix("dx", dx),
         },
-        {"columns": layout.columns, "rstd": layout.column_vector("rstd", given.rstd)[:, 0]},
+        {"rstd": layout.column_vector("rstd", given.rstd)[:, 0]},
         {"dgamma": True},
     )
     return dx, found["dgamma"].astype(layout.dtype).reshape(layout.normalized)

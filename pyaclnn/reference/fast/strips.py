@@ -94,7 +94,7 @@ class Pass(NamedTuple):
 
     @property
     def on_numbers(self) -> bool:
-        """Whether there is no statement on strips yet."""
+        """True before the first statement on strips."""
         return not self.steps or self.steps[-1][0] >= _ON_NUMBERS
 
 
@@ -187,7 +187,7 @@ def run(
         shape: The rows and columns of the matrix, at least one each.
         operands: Matrices, and vectors of a number for each column, by name; None for each that
             there is not.
-        numbers: Numbers for all rows, or for each, by name.
+        numbers: Numbers for all rows, or for each, by name; ``columns`` is there by itself.
         sums: The names of sums over rows, and whether they are wanted.
 
     Returns:
@@ -202,7 +202,7 @@ def run(
     pieces, bands = cut(rows, columns, bool(wanted))
 
     registers = np.zeros((1 if bands else len(pieces), rows, len(program.registers)))
-    for name, number in (numbers or {}).items():
+    for name, number in {"columns": columns, **(numbers or {})}.items():
         if name in program.registers:
             registers[..., program.registers[name]] = number
     totals = [np.zeros((len(wanted), piece[3] - piece[2])) for piece in pieces]

@@ -35,11 +35,17 @@ _SHARED: Final = 3
 _PT_LOAD, _PT_DYNAMIC, _PT_INTERP = 1, 2, 3
 _DT_NEEDED, _DT_HASH, _DT_STRTAB, _DT_SYMTAB, _DT_STRSZ = 1, 4, 5, 6, 10
 _DT_SONAME, _DT_RPATH, _DT_RUNPATH, _DT_GNU_HASH = 14, 15, 29, 0x6FFFFEF5
+_DT_VERDEF, _DT_VERNEED = 0x6FFFFFFC, 0x6FFFFFFE
 _HEADER: Final = struct.Struct("<16sHHIQQQIHHHHHH")
 _SEGMENT: Final = struct.Struct("<IIQQQQQQ")
 _ENTRY: Final = struct.Struct("<qQ")
 _SYMBOL: Final = struct.Struct("<IBBHQQ")
 _SECTION: Final = struct.Struct("<IIQQQQIIQQ")
+_DEFINED, _DEFINED_NAME = struct.Struct("<HHHHIII"), struct.Struct("<II")
+_WANTED, _WANTED_NAME = struct.Struct("<HHIII"), struct.Struct("<IHHII")
+_MOST_VERSIONS: Final = 1 << 15
+"""Versions of a symbol are numbered in 15 bits."""
+_WEAK_VERSION: Final = 2
 _SHT_DYNSYM: Final = 11
 LARGEST: Final = 4 << 30
 """The limit of a library's size in bytes."""
@@ -69,6 +75,9 @@ class SharedLibrary:
         runpath: DT_RUNPATH, split; searched after it.
         exports: The names of the functions and data it defines for others.
         functions: Those of the functions alone.
+        wants: Pairs of a library that it needs, and a version that this one must define: the loader
+            refuses the library otherwise.
+        versions: The versions that it defines itself.
     """
 
     path: Path
@@ -79,6 +88,8 @@ class SharedLibrary:
     runpath: tuple[str, ...]
     exports: frozenset[str]
     functions: frozenset[str] = frozenset()
+    wants: tuple[tuple[str, str], ...] = ()
+    versions: frozenset[str] = frozenset()
 
 
 def read_library(path: Path, *, machine: str | None = None) -> SharedLibrary:
@@ -236,6 +247,7 @@ class _Reader:
         def paths(tag: int) -> tuple[str, ...]:
             return tuple(filter(None, text(tag).split(":")))
 
+        exported = list(self.exports())
         return SharedLibrary(
             path,
             self.machine,
@@ -243,10 +255,10 @@ class _Reader:
             tuple(name for _, name in self.needed()),
             paths(_DT_RPATH),
             paths(_DT_RUNPATH),
-            frozenset(name for _, name in self.exports()),
-            frozenset(
-                name for place, name in self.exports() if self.image[place + 4] & 15 in _FUNCTIONS
-            ),
+            frozenset(name for _, name in exported),
+            frozenset(name for place, name in exported if self.image[place + 4] & 15 in _FUNCTIONS),
+            tuple(self._wants()),
+            frozenset(self._versions()),
         )
 
     def _dynamic(self) -> Iterator[tuple[int, int, int]]:
@@ -264,6 +276,31 @@ class _Reader:
         for place, tag, text in self.entries:
             if tag == _DT_NEEDED:
                 yield place, self._string(text)
+
+    def _wants(self) -> Iterator[tuple[str, str]]:
+        """Yield the libraries of which it wants versions, with each version."""
+        for place, (_, _, library, first, _) in self._table(_DT_VERNEED, _WANTED):
+            for _, (_, flags, _, version, _) in self._chain(place + first, _WANTED_NAME):
+                if not flags & _WEAK_VERSION:
+                    yield self._string(library), self._string(version)
+
+    def _versions(self) -> Iterator[str]:
+        """Yield the versions that it defines."""
+        for place, (*_, first, _) in self._table(_DT_VERDEF, _DEFINED):
+            yield self._string(_DEFINED_NAME.unpack_from(self.image, place + first)[0])
+
+    def _table(self, tag: int, record: struct.Struct) -> Iterator[tuple[int, tuple[int, ...]]]:
+        if tag in self.values:
+            yield from self._chain(self._offset(self.values[tag]), record)
+
+    def _chain(self, place: int, record: struct.Struct) -> Iterator[tuple[int, tuple[int, ...]]]:
+        """Yield the file offset and the fields of records that end with the way to the next."""
+        for _ in range(_MOST_VERSIONS):
+            fields = record.unpack_from(self.image, place)
+            yield place, fields
+            if not fields[-1]:
+                return
+            place += fields[-1]
 
     def exports(self) -> Iterator[tuple[int, str]]:
         """Yield the exported symbols with the file offset of each entry."""

@@ -3,10 +3,16 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from pathlib import PosixPath
+from typing import Final
 
-__all__ = ["ExaminedPath"]
+__all__ = ["NOTHING_THERE", "ExaminedPath"]
+
+NOTHING_THERE: Final = "no such file"
+"""Reason of a path at which there is nothing, nor could be."""
+_ABSENCES: Final = {errno.ENOENT, errno.ENOTDIR, errno.ENAMETOOLONG}
 
 
 class ExaminedPath(PosixPath):
@@ -28,6 +34,21 @@ class ExaminedPath(PosixPath):
     def is_file(self, *, follow_symlinks: bool = True) -> bool:
         """Return whether it is an ordinary file that can be seen."""
         return os.path.isfile(self) and (follow_symlinks or not os.path.islink(self))  # noqa: PTH113, PTH114
+
+    def absence(self) -> str:
+        """Return the reason why nothing can be seen at it; empty if something can."""
+        try:
+            os.stat(self)  # noqa: PTH116  # raises only what is caught
+        except ValueError:  # a null byte
+            return NOTHING_THERE
+        except OSError as error:
+            if error.errno == errno.ELOOP:
+                return "a link that leads to itself"
+            if os.path.islink(self):  # noqa: PTH114
+                return f"a link to {os.readlink(self)}, which does not exist"  # noqa: PTH115
+            reason = error.strerror or str(error)
+            return NOTHING_THERE if error.errno in _ABSENCES else reason
+        return ""
 
     def resolve(self, strict: bool = False) -> ExaminedPath:
         """Return it without links, as far as they can be followed.

@@ -317,6 +317,10 @@ def truncated(made: Fabricated) -> None:
     made.operators.write_bytes(image[: len(image) // 3])
 
 
+def for_a_newer_system(made: Fabricated) -> None:
+    patched(made.operators, made.operators, (b"GLIBC_2.2.5", b"GLIBC_9.9.9"))
+
+
 def empty(made: Fabricated) -> None:
     made.runtime.write_bytes(b"")
 

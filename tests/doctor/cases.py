@@ -248,6 +248,13 @@ CASES: list[Case] = [
         "lib64/libvendorrt.so cannot be used: .*cut short.*; libascendcl.so needs it",
     ),
     Case(
+        "operators for a newer system",
+        b.for_a_newer_system,
+        "LIB-003",
+        r"wants GLIBC_9\.9\.9 of libc.so.6, whose newest is GLIBC_2\.\d+.*newer operating",
+        layouts=("8.1", "9.1"),
+    ),
+    Case(
         "library of another package missing",
         b.needs_nnal,
         "LIB-003",
@@ -264,6 +271,14 @@ CASES: list[Case] = [
         b.logs_of_another_user,
         "SYS-002",
         "home/user/ascend cannot be written to: Permission denied; logs of CANN",
+        WARN,
+        code=0,
+    ),
+    Case(
+        "logs by a link to nowhere",
+        lambda made: (made.root / "home/user/ascend").symlink_to("/data/gone"),
+        "SYS-002",
+        "home/user/ascend cannot be written to: it is a link to /data/gone, which does not exist",
         WARN,
         code=0,
     ),

@@ -7,6 +7,7 @@ the loader's cache, the system's folders. The contents of the cache are derived 
 
 from __future__ import annotations
 
+import os
 import platform
 import re
 from dataclasses import dataclass
@@ -16,15 +17,12 @@ from pyaclnn.base.elf import ElfError, OtherProcessorError, SharedLibrary, read_
 from pyaclnn.base.paths import ExaminedPath
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator, Mapping
     from pathlib import Path
 
     from pyaclnn.health.checks.machine import Machine
 
-__all__ = ["ABSENT", "Closure", "Missing", "close_over", "search_path", "system_directories"]
-
-ABSENT: Final = "no such file"
-"""Reason of a path at which there is nothing."""
+__all__ = ["Closure", "Missing", "Unmet", "close_over", "search_path", "system_directories"]
 
 _ALWAYS_THERE: Final = frozenset(
     {
@@ -40,6 +38,8 @@ _ALWAYS_THERE: Final = frozenset(
 )
 """Parts of the C library: this Python could not run without them."""
 
+_GLIBC: Final = re.compile(r"GLIBC_(\d+)\.(\d+)(?:\.\d+)?")
+_GLIBC_RELEASE: Final = re.compile(r"glibc (\d+)\.(\d+)")
 _MOST_INCLUDES: Final = 100
 _BETTER: Final = "glibc-hwcaps"
 _LEVELS: Final = ("x86-64-v4", "x86-64-v3", "x86-64-v2") if platform.machine() == "x86_64" else ()
@@ -62,21 +62,52 @@ class Missing:
 
 
 @dataclass(frozen=True)
+class Unmet:
+    """A version that a library wants of another, which does not define it.
+
+    Attributes:
+        version: The version, e.g. ``GLIBCXX_3.4.30``.
+        wanted_by: The library that wants it.
+        provider: The library that should define it.
+        newest: The newest version of its kind that the provider defines; empty if it has none.
+    """
+
+    version: str
+    wanted_by: Path
+    provider: str
+    newest: str
+
+    def __str__(self) -> str:
+        """Return it in the words of the loader."""
+        words = f"{self.provider}: version `{self.version}' not found"
+        return f"{words} (required by {self.wanted_by})"
+
+
+@dataclass(frozen=True)
 class Closure:
     """A library with everything it needs, directly or not.
 
     Attributes:
         libraries: The libraries found, in the loader's order, the library itself first.
         missing: The libraries not found.
+        unmet: Versions that those found do not define, though others of them want these.
     """
 
     libraries: tuple[SharedLibrary, ...]
     missing: tuple[Missing, ...]
+    unmet: tuple[Unmet, ...] = ()
 
     @property
     def exports(self) -> frozenset[str]:
         """The symbols that a lookup in the library would find."""
         return frozenset().union(*(library.exports for library in self.libraries))
+
+    @property
+    def fault(self) -> str:
+        """The reason why the loader refuses the library; empty if it does not."""
+        if self.missing:
+            return f"it needs {self.missing[0].name}, which cannot be found"
+        return str(self.unmet[0]) if self.unmet else ""
 
 
 def search_path(machine: Machine) -> list[Path]:
@@ -133,20 +164,50 @@ def close_over(machine: Machine, path: Path) -> Closure:
         OSError: It cannot be read.
     """
     first = read_library(path, machine=platform.machine())
-    libraries, missing = [first], []
-    known = {first.soname or path.name, path.name}
+    known: dict[str, SharedLibrary | Missing] = {first.soname: first, path.name: first}
+    libraries = [first]
     system = system_directories(machine)
     for library in libraries:  # grows while it is gone through
         for name in library.needed:
             if name in known or name in _ALWAYS_THERE:
                 continue
-            known.add(name)
-            found = _find(machine, name, library, system)
-            if isinstance(found, Missing):
-                missing.append(found)
-            else:
+            found = known[name] = _find(machine, name, library, system)
+            if isinstance(found, SharedLibrary):
                 libraries.append(found)
-    return Closure(tuple(libraries), tuple(missing))
+    missing = tuple(gap for gap in known.values() if isinstance(gap, Missing))
+    return Closure(tuple(libraries), missing, tuple(_unmet(libraries, known)))
+
+
+def _unmet(
+    libraries: list[SharedLibrary], known: Mapping[str, SharedLibrary | Missing]
+) -> Iterator[Unmet]:
+    own = _own_release()
+    for library in libraries:
+        for name, version in library.wants:
+            provider = known.get(name)
+            if name in _ALWAYS_THERE:
+                wanted = _GLIBC.fullmatch(version)
+                if wanted and own and (int(wanted[1]), int(wanted[2])) > own:
+                    yield Unmet(version, library.path, name, f"GLIBC_{own[0]}.{own[1]}")
+            elif isinstance(provider, SharedLibrary) and version not in provider.versions:
+                newest = _newest(version.partition("_")[0], provider.versions)
+                if provider.versions:  # the loader only warns of one without any
+                    yield Unmet(version, library.path, str(provider.path), newest)
+
+
+def _own_release() -> tuple[int, int] | None:
+    """Return the release of the C library of this process, which others here get as well."""
+    try:
+        release = _GLIBC_RELEASE.match(os.confstr("CS_GNU_LIBC_VERSION") or "")
+    except ValueError:  # another C library
+        return None
+    return (int(release[1]), int(release[2])) if release else None
+
+
+def _newest(kind: str, versions: Iterable[str]) -> str:
+    """Return the highest of the versions of a kind; empty if there is none."""
+    alike = [version for version in versions if version.startswith(f"{kind}_")]
+    return max(alike, key=lambda v: tuple(map(int, re.findall(r"\d+", v))), default="")
 
 
 def _find(
@@ -163,8 +224,8 @@ def _find(
     for place in dict.fromkeys(places):
         candidate = place / name
         try:
-            if not candidate.exists():
-                tried.append((candidate, ABSENT))
+            if absence := ExaminedPath(candidate).absence():
+                tried.append((candidate, absence))
             elif not machine.may(candidate, "r"):
                 tried.append((candidate, f"not readable: {machine.owner(candidate)}"))
             else:

@@ -8,7 +8,6 @@ packages make.
 
 from __future__ import annotations
 
-import errno
 import os
 import platform
 import re
@@ -17,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pyaclnn.base.locks import cached_property
-from pyaclnn.base.paths import ExaminedPath
+from pyaclnn.base.paths import NOTHING_THERE, ExaminedPath
 from pyaclnn.cann.discovery import HOMES, header_folders, installation_roots, library_sets
 from pyaclnn.cann.signatures import OperatorHeaders
 from pyaclnn.health.checks.dependencies import search_path
@@ -295,16 +294,9 @@ def _named(machine: Machine) -> Iterator[Trace]:
 
 def _state(machine: Machine, root: Path) -> str:
     """Describe the fault of a root: missing, a link that leads nowhere, without libraries."""
-    try:
-        real = root.resolve(strict=True)
-    except RuntimeError:  # before Python 3.13: a loop
-        return "a link that leads to itself"
-    except OSError as error:
-        if error.errno == errno.ELOOP:
-            return "a link that leads to itself"
-        if root.is_symlink():
-            return f"a link to {root.readlink()}, which does not exist"
-        return "which does not exist" if error.errno == errno.ENOENT else f"unusable: {error}"
+    if absence := ExaminedPath(root).absence():
+        return "which does not exist" if absence == NOTHING_THERE else absence
+    real = root.resolve()
     where = "which" if real == root else f"a link to {machine.shown(real)}, which"
     for child in _inside(real):
         if any(_has_runtime(library_set.directory) for library_set in library_sets(child)):

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 from pyaclnn.base.elf import LARGEST, check_whole
 from pyaclnn.base.errors import text_of
 from pyaclnn.base.files import open_file
+from pyaclnn.base.paths import ExaminedPath
 from pyaclnn.facts.machine import files
 from pyaclnn.health.checks.finding import Finding, found, ok
 
@@ -75,7 +76,7 @@ def _fault(form: Callable[[Path], None], path: Path) -> str:
     except PermissionError:
         return ""
     except FileNotFoundError:
-        return "a link that leads nowhere"
+        return ExaminedPath(path).absence()
     except OSError as error:
         return error.strerror or text_of(error)
     except ValueError as error:

@@ -11,8 +11,9 @@ import os
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
+from pyaclnn.base.paths import NOTHING_THERE, ExaminedPath
 from pyaclnn.facts.explanations import LINES
-from pyaclnn.health.checks.dependencies import ABSENT, Closure, search_path
+from pyaclnn.health.checks.dependencies import Closure, search_path
 from pyaclnn.health.checks.driver import driver_root
 from pyaclnn.health.checks.finding import Finding, found, more, ok, value
 from pyaclnn.health.report.record import Evidence
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from pyaclnn.base.elf import SharedLibrary
     from pyaclnn.facts.explanations import Explanation
     from pyaclnn.health.checks.context import CheckContext
-    from pyaclnn.health.checks.dependencies import Missing
+    from pyaclnn.health.checks.dependencies import Missing, Unmet
 
 __all__ = []
 
@@ -46,7 +47,7 @@ def _present(context: CheckContext) -> Finding:
             usual = (libraries.directory / f"libopapi{part}.so" for part in ("", "_nn"))
             return found(
                 "LIB-001.no_operators" if paths == libraries.operators else "LIB-001.missing",
-                *(context.seen(path, _absence(path)) for path in paths or usual),
+                *(context.seen(path, ExaminedPath(path).absence()) for path in paths or usual),
                 group=name,
             )
     existing = [path for paths in groups.values() for path in paths if path.exists()]
@@ -56,10 +57,6 @@ def _present(context: CheckContext) -> Finding:
             seen = context.seen(path, reason)
             return found("LIB-001.unusable", seen, library=path.name, reason=reason)
     return ok(f"{len(existing)} libraries", *(context.seen(path, "usable") for path in existing))
-
-
-def _absence(path: Path) -> str:
-    return "a link that leads nowhere" if path.is_symlink() else "no such file"
 
 
 def _closures(context: CheckContext) -> list[Closure]:
@@ -75,9 +72,13 @@ def _loaded(context: CheckContext) -> list[SharedLibrary]:
 
 
 def _needed(context: CheckContext) -> Finding:
-    missing = {gap.name: gap for closure in _closures(context) for gap in closure.missing}
+    closures = _closures(context)
+    missing = {gap.name: gap for closure in closures for gap in closure.missing}
     if missing:
         return _report_missing(context, list(missing.values()))
+    unmet = {str(gap): gap for closure in closures for gap in closure.unmet}
+    if unmet:
+        return _report_unmet(list(unmet.values()))
     count = len({library.path.name for library in _loaded(context)})
     return ok(f"every one of {count} libraries finds what it needs")
 
@@ -87,10 +88,10 @@ def _report_missing(context: CheckContext, gaps: list[Missing]) -> Finding:
     first = next((gap for gap in gaps if gap.name in _DRIVER), gaps[0])
     tried = "\n".join(f"{machine.shown(p)}: {why}" for p, why in first.tried[:_MOST_PATHS])
     folder = driver_root(machine) / "lib64"
-    damaged = next(((path, why) for path, why in first.tried if why != ABSENT), None)
+    damaged = next(((path, why) for path, why in first.tried if why != NOTHING_THERE), None)
     places = map(os.path.realpath, search_path(machine))
     sourced = os.path.realpath(context.installation.libraries.directory) in places
-    owner = _owner(first.name)
+    owner = _owner(f"{first.name}: cannot open shared object file: No such file or directory")
     if damaged is not None:
         outcome = "LIB-003.damaged"
     elif first.name not in _DRIVER:
@@ -118,9 +119,24 @@ def _report_missing(context: CheckContext, gaps: list[Missing]) -> Finding:
     return finding
 
 
-def _owner(name: str) -> Explanation | None:
-    """Return the explanation of a missing library that belongs to neither CANN nor the driver."""
-    text = f"{name}: cannot open shared object file: No such file or directory"
+def _report_unmet(gaps: list[Unmet]) -> Finding:
+    first = gaps[0]
+    owner = _owner(str(first))
+    return found(
+        "LIB-003.older",
+        Evidence("log", "the loader would say", "\n".join(map(str, gaps[:_MOST_PATHS]))),
+        causes=owner.causes if owner else (),
+        next_step=owner.next_step if owner else "",
+        wanted_by=first.wanted_by.name,
+        version=first.version,
+        provider=first.provider,
+        newest=first.newest or "none of the kind",
+        more=more(gaps, " (and {} more versions)"),
+    )
+
+
+def _owner(text: str) -> Explanation | None:
+    """Return the explanation of words of the loader, if it is about more than CANN's path."""
     row = next((key for key, _, _ in LINES.matches(text)), "")
     return None if row in _COMMON_ROWS else LINES[row].explanation
 

@@ -113,7 +113,7 @@ class Machine:
         named = self.environment.get("TMPDIR")
         return os.path.abspath(named) if named else None  # noqa: PTH100  # never raises
 
-    def at(self, path: str | Path) -> Path:
+    def at(self, path: str | Path) -> ExaminedPath:
         """Return where an absolute path of the machine really lies."""
         given = ExaminedPath(path)
         if given.is_relative_to(self.root):

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from pyaclnn.base.paths import ExaminedPath
 from pyaclnn.health.checks.driver import read_visible
 
 if TYPE_CHECKING:
@@ -68,13 +69,16 @@ class DevicePlace:
 def find_tool(environment: Mapping[str, str]) -> str | None:
     """Return the path of npu-smi; None if it is not on PATH.
 
-    One that may not be executed is returned as well: running it gives the reason.
+    One that cannot be executed is returned as well: running it gives the reason.
 
     Args:
         environment: The environment, with PATH.
     """
-    path = environment.get("PATH")
-    return shutil.which(TOOL, path=path) or shutil.which(TOOL, os.F_OK, path)
+    path = environment.get("PATH", os.defpath)
+    places = (Path(folder or ".", TOOL) for folder in path.split(os.pathsep))
+    return shutil.which(TOOL, path=path) or next(
+        (str(place) for place in places if os.path.lexists(place)), None
+    )
 
 
 def place_of(device: int, environment: Mapping[str, str]) -> DevicePlace:
@@ -142,7 +146,7 @@ def output_of(command: Sequence[str], environment: Mapping[str, str]) -> tuple[s
             start_new_session=True,
         )
     except OSError as error:
-        return "", f"{name} cannot be run: {error.strerror}"
+        return "", f"{name} cannot be run: {_refusal(ExaminedPath(tool), error)}"
     with process:
         text, failed = _read(process, name)
         with contextlib.suppress(ProcessLookupError, PermissionError):
@@ -155,6 +159,17 @@ def output_of(command: Sequence[str], environment: Mapping[str, str]) -> tuple[s
         status = f"{name} ended with status {process.returncode}"
         return "", f"{status}{f': {words[-1]}' if words else ''}"
     return text, ""
+
+
+def _refusal(tool: ExaminedPath, error: OSError) -> str:
+    """Return the reason why a program is not run."""
+    if absence := tool.absence():
+        return f"{tool} is {absence}" if tool.is_symlink() else absence
+    if tool.is_dir():
+        return f"{tool} is a folder"
+    if isinstance(error, FileNotFoundError):
+        return f"the interpreter or loader that {tool} asks for does not exist"
+    return f"{tool}: {error.strerror}"
 
 
 _DEAF: Final[dict[str, str]] = {}

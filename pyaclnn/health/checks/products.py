@@ -74,10 +74,9 @@ def _faults(context: CheckContext, libraries: Iterable[Path]) -> Iterator[tuple[
     """Yield the libraries that cannot be loaded, with the reason."""
     for path in libraries:
         closure = context.closure(path)
-        if not isinstance(closure, Closure):
-            yield path, closure
-        elif closure.missing:
-            yield path, f"it needs {closure.missing[0].name}, which cannot be found"
+        reason = closure.fault if isinstance(closure, Closure) else closure
+        if reason:
+            yield path, reason
 
 
 def _custom(context: CheckContext) -> Finding:

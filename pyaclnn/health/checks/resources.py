@@ -12,7 +12,7 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from pyaclnn.base.paths import ExaminedPath
+from pyaclnn.base.paths import NOTHING_THERE, ExaminedPath
 from pyaclnn.facts.machine import limits, places
 from pyaclnn.health.checks.finding import Finding, at_path, found, ok, value
 
@@ -87,7 +87,7 @@ def _places(context: CheckContext) -> Finding:
     )
 
 
-def _existing(machine: Machine, row: Place) -> Path | None:
+def _existing(machine: Machine, row: Place) -> ExaminedPath | None:
     """Return the folder of a row, or of one in the home that above it, in which it would be made.
 
     None if a variable names it, which the check of variables examines, if the user has no home, or
@@ -97,7 +97,7 @@ def _existing(machine: Machine, row: Place) -> Path | None:
         return None
     if row.default.startswith("~/"):
         place = machine.at(machine.home / row.default[2:])
-        while not place.exists() and place != place.parent:
+        while place.absence() == NOTHING_THERE and place != place.parent:
             place = place.parent
         return place if machine.environment.get("HOME") else None
     given = ExaminedPath(row.default)
@@ -105,10 +105,10 @@ def _existing(machine: Machine, row: Place) -> Path | None:
     return place if place.exists() else None
 
 
-def _refused(machine: Machine, place: Path) -> str:
+def _refused(machine: Machine, place: ExaminedPath) -> str:
     """Return why a folder cannot be written to by the examined user; empty if it can."""
     if not place.is_dir():
-        return "it is no folder"
+        return f"it is {place.absence() or 'no folder'}"
     if not machine.may(place, "wx"):
         return "Permission denied"
     return _refusal(place)

@@ -244,17 +244,6 @@ def test_chips_without_a_node_are_counted(
     assert step_of("HW-005")(SimpleNamespace(task=task)).status is status  # type: ignore[arg-type]  # all it needs
 
 
-def test_cann_in_the_loaders_configuration_needs_no_variable(parts: Parts, tmp_path: Path) -> None:
-    made = healthy(tmp_path / "machine", "8.1", parts)
-    lib64, driver = made.lib64, made.driver / "lib64/driver"
-    made.unset("LD_LIBRARY_PATH")
-    made.write("/etc/ld.so.conf", "include ld.so.conf.d/*.conf\n")
-    made.write("/etc/ld.so.conf.d/cann.conf", f"{lib64}\n{driver}\n")
-    report = run(QUICK, machine=made.machine())
-    quiet = {Status.PASS, Status.SKIP}
-    assert [result.summary for result in report.results if result.status not in quiet] == []
-
-
 @pytest.mark.parametrize(
     ("columns", "width"), [("60", 60), ("", 110), ("-1", 110), ("7", 40), ("9" * 30, 110)]
 )

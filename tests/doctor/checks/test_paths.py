@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -11,6 +12,9 @@ from pyaclnn.base.paths import ExaminedPath
 from pyaclnn.health.checks.dependencies import search_path
 from pyaclnn.health.checks.installation import KERNELS, gap_in_kernels
 from pyaclnn.health.checks.machine import Machine
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
 def _loop(folder: Path) -> Path:
@@ -34,6 +38,23 @@ def test_what_cannot_be_seen_is_not_there(tmp_path: Path, broken: object) -> Non
     assert not (path / "below").exists()
     assert not Machine(root=tmp_path).exists(path)
     assert Machine().text(path) is None
+
+
+@pytest.mark.parametrize(
+    ("made", "reason"),
+    [
+        (Path.touch, ""),
+        (Path.mkdir, ""),
+        (str, "no such file"),
+        (lambda path: path.symlink_to("/gone"), "a link to /gone, which does not exist"),
+        (lambda path: path.symlink_to(path), "a link that leads to itself"),
+    ],
+)
+def test_the_reason_why_nothing_is_seen_is_known(
+    tmp_path: Path, made: Callable[[Path], object], reason: str
+) -> None:
+    made(tmp_path / "file")
+    assert ExaminedPath(tmp_path / "file").absence() == reason
 
 
 def test_links_in_a_circle_are_resolved_as_far_as_they_go(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from pyaclnn.health.child.steps.sensors import SensorWatch, read_sensors
 from pyaclnn.health.report.record import Status
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from pyaclnn.health.checks.finding import Finding
@@ -97,21 +98,26 @@ def test_what_it_does_not_tell_is_named(
 
 
 @pytest.mark.parametrize(
-    ("interpreter", "mode", "reason"),
+    ("broken", "reason"),
     [
-        ("/no/such/interpreter", 0o755, "No such file or directory"),
-        ("/bin/sh", 0o644, "Permission denied"),
+        (lambda tool: tool.write_text("#!/no/such\n"),
+         "the interpreter or loader that {} asks for does not exist"),
+        (lambda tool: tool.chmod(0o644), "{}: Permission denied"),
+        (lambda tool: (tool.unlink(), tool.mkdir()), "{} is a folder"),
+        (lambda tool: (tool.unlink(), tool.symlink_to("/gone")),
+         "{} is a link to /gone, which does not exist"),
+        (lambda tool: (tool.unlink(), tool.symlink_to(tool)),
+         "{} is a link that leads to itself"),
     ],
-)
+)  # fmt: skip
 def test_a_tool_that_cannot_run_is_said(
-    tmp_path: Path, interpreter: str, mode: int, reason: str
+    tmp_path: Path, broken: Callable[[Path], object], reason: str
 ) -> None:
-    environment = npu_smi(tmp_path) | {"PATH": str(tmp_path)}
+    environment = npu_smi(tmp_path) | {"PATH": f"/no/folder:{tmp_path}"}
     tool = tmp_path / "npu-smi"
-    tool.write_text(f"#!{interpreter}\n", encoding="utf-8")
-    tool.chmod(mode)
+    broken(tool)
     [first, *_] = read_sensors(1, environment).missing
-    assert first == f"temperature: npu-smi cannot be run: {reason}"
+    assert first == f"temperature: npu-smi cannot be run: {reason.format(tool)}"
 
 
 def found(monkeypatch: pytest.MonkeyPatch, environment: dict[str, str], **but: Any) -> Finding:

@@ -30,7 +30,7 @@ __all__ = ["Verdict", "examine", "strict", "user_program"]
 PATIENCE: Final = 30.0
 DEADLINE: Final = 15.0
 """Seconds for a step of the doctor, which shares the processors with other tests."""
-_STATIC: Final = ("CANN", "HW", "DRV", "ENV", "LIB", "SYM", "PKG", "MOCK", "SYS")
+_STATIC: Final = ("CANN", "HW", "DRV", "ENV", "LIB", "SYM", "PKG", "MOCK", "SYS", "EXT", "PY")
 _TABLES: Final[dict[str, dict[str, Callable[[Path], None]]]] = {
     "file": ways.FILE,
     "folder": ways.FOLDER,

@@ -53,15 +53,20 @@ def of_channels(given: Given, channels: Channels) -> tuple[NDArray[Any] | None, 
     invstd = 1 / np.sqrt(variance + given.eps)
     output = channels.normalized(mean, invstd * scale, shift)
 
-    def moved(name: str, old: NDArray[Any], batch: NDArray[Any]) -> NDArray[Any] | None:
+    def moved(
+        name: str, old: NDArray[Any], batch: NDArray[Any], factor: float = 1
+    ) -> NDArray[Any] | None:
         if getattr(given, name) is None:
             return None
         moves = given.training and count
-        new = (1 - momentum) * old + momentum * batch if moves else old
+        new = (1 - momentum) * old + momentum * (batch * factor) if moves else old
         return np.array(rounded(new[:, 0], given.array(name).dtype))
 
-    unbiased = variance * (count / max(count - 1, 1))
-    moved_both = moved("running_mean", old[0], mean), moved("running_var", old[1], unbiased)
+    unbiased = count / max(count - 1, 1)
+    moved_both = (
+        moved("running_mean", old[0], mean),
+        moved("running_var", old[1], variance, unbiased),
+    )
     if not given.training:
         return output, None, None, *moved_both
     saved = invstd if given.family in RECIPROCAL_DEVIATION or not count else variance

@@ -9,7 +9,7 @@ import numpy as np
 
 from pyaclnn.reference.arithmetic.definition import Given, defined
 from pyaclnn.reference.arithmetic.moments import moments
-from pyaclnn.reference.arithmetic.precision import total
+from pyaclnn.reference.arithmetic.precision import average
 
 
 @defined("x, gx, beta, gamma, alpha=0.3, epsilon=1e-6", "DeepNormResult: mean rstd y")
@@ -36,10 +36,10 @@ def deep_norm_grad(given: Given) -> Any:
     `dbeta = sum(dy)`, `dgamma = sum(dy * rstd * c)`. The given mean and rstd are used as they are.
     """
     rows, alpha = given.rows("x"), given.alpha
-    grad, rstd, columns = rows.matrix("dy"), rows.columns("rstd"), rows.layout.columns
+    grad, rstd = rows.matrix("dy"), rows.columns("rstd")
     centred = alpha * rows.matrix("x") + rows.matrix("gx") - rows.columns("mean")
     g = grad * rows.row("gamma")
-    of_variance = -total(g * centred * rstd**3, 1) / columns
-    dgx = g * rstd + of_variance * centred + -total(g * rstd, 1) / columns
+    of_variance = -average(g * centred * rstd**3, 1)
+    dgx = g * rstd + of_variance * centred + -average(g * rstd, 1)
     of_parameters = rows.parameters(grad, grad * rstd * centred)
     return rows.tensor(alpha * dgx), rows.tensor(dgx), *of_parameters

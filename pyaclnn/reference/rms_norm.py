@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from pyaclnn.reference.arithmetic.definition import Given, defined
-from pyaclnn.reference.arithmetic.precision import arithmetic_dtype, total, wide
+from pyaclnn.reference.arithmetic.precision import arithmetic_dtype, average, wide
 
 PARAMETERS, RESULTS = "x, gamma, epsilon=1e-6", "RmsNormResult: y rstd"
 
@@ -24,7 +24,7 @@ def rms_norm(given: Given) -> Any:
     """
     rows = given.rows("x")
     row, scale = rows.matrix("x"), rows.row("gamma")
-    rstd = 1 / np.sqrt(total(row * row, 1) / rows.layout.columns + given.epsilon)
+    rstd = 1 / np.sqrt(average(row * row, 1) + given.epsilon)
     return rows.tensor(row * rstd * scale), *rows.statistics(rstd)
 
 
@@ -50,5 +50,5 @@ def rms_norm_grad(given: Given) -> Any:
     grad, rstd = rows.matrix("dy"), rows.columns("rstd")
     xhat = rows.matrix("x") * rstd
     g = grad * rows.row("gamma")
-    dx = (g - xhat * (total(g * xhat, 1) / rows.layout.columns)) * rstd
+    dx = (g - xhat * average(g * xhat, 1)) * rstd
     return rows.tensor(dx), *rows.parameters(grad * xhat)

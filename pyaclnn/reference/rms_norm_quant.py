@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pyaclnn.reference.arithmetic.definition import Given, RowsGiven, defined
-from pyaclnn.reference.arithmetic.precision import total, wide
+from pyaclnn.reference.arithmetic.precision import average, wide
 from pyaclnn.reference.arithmetic.quantization import quantized, quantized_rows
 from pyaclnn.reference.rms_norm import rms_norm_grad
 
@@ -22,7 +22,7 @@ def normalized(given: Given) -> tuple[RowsGiven, NDArray[Any], NDArray[Any]]:
         given.gamma = given.array("gamma")[0]
     rows = given.rows("x")
     row = rows.matrix("x")
-    rstd = 1 / np.sqrt(total(row * row, 1) / rows.layout.columns + given.epsilon)
+    rstd = 1 / np.sqrt(average(row * row, 1) + given.epsilon)
     y = row * rstd * rows.row("gamma")
     if given.beta is not None:
         given.beta = np.reshape(given.beta, np.shape(given.beta)[-1:])

@@ -40,6 +40,13 @@ class TestKnownNumbers:
         assert result.mean.tolist() == [[[2.0], [2.0]]]
         assert np.allclose(result.rstd, 316.2278, rtol=1e-6)
 
+    @pytest.mark.parametrize("operator", [layer_norm, definition("layer_norm")])
+    def test_the_mean_of_equal_numbers_is_that_number(self, operator: Any) -> None:
+        x = np.full((64, 768), 1000.1, np.float32)  # whose sum is none of float32
+        result = operator(x, [768], eps=1e-5)
+        assert not result.out.any()
+        assert set(result.mean.ravel()) == {x[0, 0]}
+
     def test_official_sample_of_the_kernel(self) -> None:
         # The sample keeps its epsilon in a tiling structure; its numbers say which it was.
         ramp = np.arange(8, dtype=np.float32)

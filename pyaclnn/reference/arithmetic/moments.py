@@ -3,10 +3,9 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, Any
 
-from pyaclnn.reference.arithmetic.precision import total
+from pyaclnn.reference.arithmetic.precision import average, total
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -22,12 +21,9 @@ def moments(
     Returns:
         `x - mean`, the mean and the variance. The mean of nothing is 0, its variance is NaN.
     """
-    along = (axes,) if isinstance(axes, int) else axes
-    # NumPy 1 makes float64 of float32 divided by an integer beyond 65535.
-    count = x.dtype.type(math.prod(x.shape[axis] for axis in along))
-    mean = total(x, axes) / max(count, 1)
+    mean = average(x, axes) if x.size else total(x, axes)
     centred = x - mean
-    return centred, mean, total(centred * centred, axes) / count
+    return centred, mean, average(centred * centred, axes)
 
 
 def standardized_gradient(g: NDArray[Any], xhat: NDArray[Any], rstd: NDArray[Any]) -> NDArray[Any]:
@@ -41,8 +37,7 @@ def standardized_gradient(g: NDArray[Any], xhat: NDArray[Any], rstd: NDArray[Any
     Returns:
         `(g - mean(g) - xhat * mean(g * xhat)) * rstd`, the means over a row: (M, N).
     """
-    columns = g.shape[1]
-    gradient: NDArray[Any] = g - total(g, 1) / columns
-    gradient -= xhat * (total(g * xhat, 1) / columns)
+    gradient: NDArray[Any] = g - average(g, 1)
+    gradient -= xhat * average(g * xhat, 1)
     gradient *= rstd
     return gradient

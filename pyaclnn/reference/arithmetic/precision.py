@@ -18,6 +18,7 @@ __all__ = [
     "FLOAT16",
     "FLOAT32",
     "arithmetic_dtype",
+    "average",
     "rounded",
     "rounded_away",
     "total",
@@ -82,3 +83,12 @@ def rounded_away(numbers: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
 def total(numbers: NDArray[Any], axes: int | tuple[int, ...]) -> NDArray[Any]:
     """Add up along axes, which stay as ones; the sum alone is rounded, not what leads to it."""
     return np.add.reduce(numbers, axis=axes, dtype=FLOAT64, keepdims=True).astype(numbers.dtype)
+
+
+def average(numbers: NDArray[Any], axes: int | tuple[int, ...]) -> NDArray[Any]:
+    """Return means along axes, which stay as ones. Those of nothing are NaN.
+
+    Sums are divided before they are rounded, so the mean of equal numbers is that number.
+    """
+    sums = np.add.reduce(numbers, axis=axes, dtype=FLOAT64, keepdims=True)
+    return (sums / (numbers.size / max(sums.size, 1))).astype(numbers.dtype)

@@ -34,7 +34,10 @@ enum {
 #define INLINE static inline __attribute__((always_inline))
 
 typedef float lanes __attribute__((vector_size(LANES * sizeof(float)), aligned(4), may_alias));
-typedef double wide_lanes __attribute__((vector_size(LANES * sizeof(double))));
+// As many numbers of float32 as a vector has of float64: conversion of more goes number by number.
+#define HALF (LANES / 2)
+typedef float half_lanes __attribute__((vector_size(HALF * sizeof(float)), aligned(4), may_alias));
+typedef double wide_lanes __attribute__((vector_size(HALF * sizeof(double))));
 
 struct strips {
     const float *at[STRIPS]; // where the numbers are: an operand of float32 is not copied
@@ -63,17 +66,6 @@ INLINE const float *fetch(const struct operand *operand, int64_t row, int64_t co
     return room;
 }
 
-INLINE void put(const struct operand *operand, int64_t row, int64_t column, size_t count,
-                const float *strip)
-{
-    const int64_t place = row * operand->stride + column;
-    if (operand->kind)
-        narrow(operand->kind == 2, strip, (uint16_t *)(uintptr_t)operand->address + place, 0, 1,
-               count);
-    else
-        memcpy((float *)(uintptr_t)operand->address + place, strip, count * sizeof *strip);
-}
-
 // Vectors first, then the numbers that are left; strips may be one and the same.
 #define EACH(to, left, right, expression)                                                          \
     do {                                                                                           \
@@ -89,6 +81,20 @@ INLINE void put(const struct operand *operand, int64_t row, int64_t column, size
     } while (0)
 #define OF_STRIP(type, i) (*(const type *)(right + (i)))
 #define OF_REGISTER(type, i) (number - (type){0})
+#define OF_NOTHING(type, i) ((type){0})
+
+// An inlined copy of unknown length would be one slow instruction.
+INLINE void put(const struct operand *operand, int64_t row, int64_t column, size_t count,
+                const float *strip)
+{
+    const int64_t place = row * operand->stride + column;
+    float *const single = (float *)(uintptr_t)operand->address + place;
+    if (operand->kind)
+        narrow(operand->kind == 2, strip, (uint16_t *)(uintptr_t)operand->address + place, 0, 1,
+               count);
+    else
+        EACH(single, strip, OF_NOTHING, ((void)y, x));
+}
 
 INLINE void combine(int32_t code, float *to, const float *left, const float *right, size_t count)
 {
@@ -112,11 +118,11 @@ INLINE void combine_number(int32_t code, float *to, const float *left, float num
 
 // Each lane adds few numbers in float32; lanes are added in float64.
 #define SUMS 4
-#define ADD_UP(vector, number)                                                                     \
+#define ADD_UP(size, vector, number)                                                              \
     do {                                                                                           \
-        for (; i + SUMS * LANES <= count; i += SUMS * LANES)                                       \
+        for (; i + SUMS * (size) <= count; i += SUMS * (size))                                   \
             for (size_t k = 0; k < SUMS; k++) {                                                    \
-                const size_t j = i + k * LANES;                                                    \
+                const size_t j = i + k * (size);                                                  \
                 sums[k] += vector;                                                                 \
             }                                                                                      \
         for (size_t j = i; j < count; j++)                                                         \
@@ -128,7 +134,7 @@ INLINE double add_products(const float *left, const float *right, size_t count)
     lanes sums[SUMS] = {{0}};
     double total = 0;
     size_t i = 0;
-    ADD_UP(*(const lanes *)(left + j) * *(const lanes *)(right + j), left[j] * right[j]);
+    ADD_UP(LANES, *(const lanes *)(left + j) * *(const lanes *)(right + j), left[j] * right[j]);
     for (size_t lane = 0; lane < LANES; lane++)
         total += ((double)sums[0][lane] + (double)sums[1][lane]) +
                  ((double)sums[2][lane] + (double)sums[3][lane]);
@@ -138,16 +144,12 @@ INLINE double add_products(const float *left, const float *right, size_t count)
 // In float64: the mean of numbers that are far from zero and near to one another is exact.
 INLINE double add_numbers(const float *left, size_t count)
 {
-    wide_lanes sums[2] = {{0}};
+    wide_lanes sums[SUMS] = {{0}};
     double total = 0;
     size_t i = 0;
-    for (; i + 2 * LANES <= count; i += 2 * LANES)
-        for (size_t k = 0; k < 2; k++)
-            sums[k] += __builtin_convertvector(*(const lanes *)(left + i + k * LANES), wide_lanes);
-    for (; i < count; i++)
-        total += (double)left[i];
-    for (size_t lane = 0; lane < LANES; lane++)
-        total += sums[0][lane] + sums[1][lane];
+    ADD_UP(HALF, __builtin_convertvector(*(const half_lanes *)(left + j), wide_lanes), left[j]);
+    for (size_t lane = 0; lane < HALF; lane++)
+        total += (sums[0][lane] + sums[1][lane]) + (sums[2][lane] + sums[3][lane]);
     return total;
 }
 
@@ -187,7 +189,7 @@ INLINE void on_registers(const struct step *step, double *registers)
 struct work {
     const struct operand *operands;
     double *registers; // of the row
-    double *sums;      // of the first column of the strip
+    double *sums;      // of the first column
     size_t width;      // from the sums of one kind to the next
     int64_t row, column;
     size_t count; // the numbers of the strip
@@ -231,27 +233,72 @@ INLINE void on_strips(const struct step *step, struct strips *strips, const stru
     strips->at[step->to] = to;
 }
 
-INLINE void run(const struct program *program, const struct piece *piece)
+// Runs steps on registers, and returns the first that is on strips.
+INLINE const struct step *on_row(const struct step *step, const struct step *end, double *registers)
+{
+    for (; step < end && step->code >= FIRST_SCALAR; step++)
+        on_registers(step, registers);
+    return step;
+}
+
+// Runs the steps before the next on registers on one strip, and returns where they end.
+INLINE const struct step *on_columns(const struct step *step, const struct step *end, size_t done,
+                                     struct strips *strips, const struct work *row)
+{
+    struct work work = *row;
+    work.sums += done;
+    work.column += (int64_t)done;
+    work.count = work.width - done < LENGTH ? work.width - done : LENGTH;
+    for (; step < end && step->code < FIRST_SCALAR; step++)
+        on_strips(step, strips, &work);
+    return step;
+}
+
+// All passes over a row, and then the next row.
+INLINE void run_across(const struct program *program, const struct piece *piece, struct work work)
 {
     struct strips strips;
-    const size_t width = (size_t)(piece->last_column - piece->first_column);
     const struct step *const end = program->steps + program->count;
-    for (int64_t row = piece->first_row; row < piece->last_row; row++) {
-        struct work work = {.operands = program->operands, .width = width, .row = row};
-        work.registers = piece->registers + (size_t)row * program->registers;
-        for (const struct step *step = program->steps; step < end && width;) {
-            for (; step < end && step->code >= FIRST_SCALAR; step++)
-                on_registers(step, work.registers);
-            const struct step *const first = step;
-            for (size_t done = 0; done < width; done += work.count) {
-                work.sums = piece->sums + done;
-                work.column = piece->first_column + (int64_t)done;
-                work.count = width - done < LENGTH ? width - done : LENGTH;
-                for (step = first; step < end && step->code < FIRST_SCALAR; step++)
-                    on_strips(step, &strips, &work);
-            }
+    for (work.row = piece->first_row; work.row < piece->last_row; work.row++) {
+        work.registers = piece->registers + (size_t)work.row * program->registers;
+        for (const struct step *step = program->steps; step < end;) {
+            const struct step *const first = on_row(step, end, work.registers);
+            step = first;
+            for (size_t done = 0; done < work.width; done += LENGTH)
+                step = on_columns(first, end, done, &strips, &work);
         }
     }
+}
+
+// A strip of all rows, and then the next strip: the sums of its columns stay in the cache.
+INLINE void run_down(const struct program *program, const struct piece *piece, struct work work)
+{
+    struct strips strips;
+    const struct step *const end = program->steps + program->count;
+    for (size_t done = 0; done < work.width; done += LENGTH)
+        for (work.row = piece->first_row; work.row < piece->last_row; work.row++) {
+            work.registers = piece->registers + (size_t)work.row * program->registers;
+            on_columns(on_row(program->steps, end, work.registers), end, done, &strips, &work);
+        }
+}
+
+INLINE void run(const struct program *program, const struct piece *piece)
+{
+    const struct work work = {.operands = program->operands,
+                              .sums = piece->sums,
+                              .width = (size_t)(piece->last_column - piece->first_column),
+                              .column = piece->first_column};
+    int adds_columns = 0, passes = 0, is_on_strips = 0;
+    for (size_t i = 0; i < program->count; i++) {
+        const int32_t code = program->steps[i].code;
+        adds_columns |= code == SUM_COLUMNS || code == DOT_COLUMNS;
+        passes += !is_on_strips && code < FIRST_SCALAR;
+        is_on_strips = code < FIRST_SCALAR;
+    }
+    if (adds_columns && passes == 1)
+        run_down(program, piece, work);
+    else
+        run_across(program, piece, work);
 }
 
 #if defined(__x86_64__)

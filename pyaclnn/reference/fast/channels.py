@@ -97,7 +97,10 @@ class StripChannels(NamedTuple):
         found = run(text, (rows, columns), operands, numbers, sums)
         # Rows are channels of samples; columns are positions of channels.
         parts = (1, layout.channels, -1) if sums else (layout.samples, layout.channels, 1)
-        return {name: found[name].reshape(parts).sum(axis=(0, 2))[:, None] for name in names}
+        each_part = {name: found[name].reshape(parts) for name in names}
+        if columns == layout.channels:  # nothing to add up, of many
+            return {name: part.reshape(-1, 1) for name, part in each_part.items()}
+        return {name: part.sum(axis=(0, 2))[:, None] for name, part in each_part.items()}
 
     def moments(self) -> tuple[NDArray[Any], NDArray[Any]]:
         """Return the mean and the biased variance of each channel, (C, 1) both."""
@@ -106,11 +109,13 @@ class StripChannels(NamedTuple):
         mean = (self._run(MEAN)["total"] / count).astype(layout.dtype)
         # The mean is rounded before it is subtracted; what that leaves out is added up too.
         found = self._run(DEVIATIONS, mean=mean)
-        rest = found["left"] / count
-        variance = found["squares"] / count - rest**2
+        rest, variance = found["left"], found["squares"]
+        rest /= count
+        variance /= count
+        variance -= rest * rest
         # Of infinite numbers the rest is none.
-        mean = mean + np.where(np.isfinite(rest), rest, 0)
-        return mean.astype(layout.dtype), variance.astype(layout.dtype)
+        np.add(mean, rest, out=mean, where=np.isfinite(rest), casting="same_kind")
+        return mean, variance.astype(layout.dtype)
 
     def normalized(
         self, mean: NDArray[Any], factor: NDArray[Any], shift: NDArray[Any]

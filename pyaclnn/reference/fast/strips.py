@@ -42,8 +42,11 @@ FEWEST_ELEMENTS = 16384
 # The elements of a band or panel at least, and how many there are at most.
 PIECE_ELEMENTS = 65536
 PIECES = 16
-# A band has at least so many rows, and no more columns if it has sums, which each band has anew.
+# Each band has sums over rows of its own, so it has at least so many rows, and no more columns.
 BAND_ROWS, BAND_COLUMNS = 8, 65536
+# Without sums a row is enough: the cache still has it at the next pass. Fewer rows than these would
+# leave threads without work.
+FEWEST_ROWS = 8
 # The columns of a panel are a multiple of this, so that its rows begin at lines of the cache.
 PANEL_COLUMNS = 64
 
@@ -71,7 +74,8 @@ class Operand(NamedTuple):
     def placed(self) -> tuple[NDArray[Any], tuple[int, ...]]:
         """Return an array that C can read, and how it reads it."""
         array = self.array
-        if array.dtype not in KINDS or (self.repeat > 1 and array.dtype != FLOAT32):
+        # Each row has the whole of a vector, which would be widened as often.
+        if array.dtype not in KINDS or array.ndim == 1:
             array = wide(array, FLOAT32)
         size = array.itemsize
         if not array.flags.aligned or array.strides[-1] != size or array.strides[0] % size:
@@ -259,7 +263,11 @@ def cut(rows: int, columns: int, has_sums: bool) -> tuple[list[tuple[int, ...]],
         The first row and the last, the first column and the last of each; whether it is a band.
     """
     count = max(1, min(PIECES, rows * columns // PIECE_ELEMENTS))
-    if count == 1 or (rows >= BAND_ROWS * count and not (has_sums and columns > BAND_COLUMNS)):
+    if has_sums:
+        in_bands = rows >= BAND_ROWS * count and columns <= BAND_COLUMNS
+    else:
+        in_bands = rows >= FEWEST_ROWS
+    if count == 1 or in_bands:
         return [(*edges, 0, columns) for edges in spans(rows, count, 1)], True
     return [(0, rows, *edges) for edges in spans(columns, count, PANEL_COLUMNS)], False
 

@@ -130,6 +130,13 @@ def no_driver(made: Fabricated) -> None:
     shutil.rmtree(made.driver)
 
 
+def folder_for_a_mounted_file(made: Fabricated) -> None:
+    in_container(made)
+    path = made.root / "etc/ascend_install.info"
+    path.unlink()
+    path.mkdir()
+
+
 def no_driver_version(made: Fabricated) -> None:
     in_container(made)
     (made.driver / "version.info").unlink()

@@ -201,6 +201,10 @@ def _mounts(context: CheckContext) -> Finding:
     if not machine.in_container:
         return skip("not in a container")
     missing = [path for path in _MOUNTS if not machine.exists(path)]
+    folders = [path for path in _MOUNTS if Path(path).suffix and machine.at(path).is_dir()]
+    if folders and not missing:
+        owner = machine.owner(machine.at(folders[0]))
+        return found("HW-004.folder", at_path(folders[0], owner), path=folders[0])
     if not missing:
         return ok("what a container needs of the host is mounted")
     return found(

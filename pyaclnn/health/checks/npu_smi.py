@@ -25,9 +25,11 @@ from pyaclnn.health.checks.driver import read_visible
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-__all__ = ["TOOL", "DevicePlace", "ask", "chips", "find_tool", "output_of", "place_of"]
+__all__ = ["NOT_RUN", "TOOL", "DevicePlace", "ask", "chips", "find_tool", "output_of", "place_of"]
 
 TOOL: Final = "npu-smi"
+NOT_RUN: Final = "cannot be run"
+"""Words in the reason of a tool that did not even start."""
 _PATIENCE: Final = 20.0
 _MOST: Final = 4096
 _LONGEST: Final = 4 << 20
@@ -146,7 +148,7 @@ def output_of(command: Sequence[str], environment: Mapping[str, str]) -> tuple[s
             start_new_session=True,
         )
     except OSError as error:
-        return "", f"{name} cannot be run: {_refusal(ExaminedPath(tool), error)}"
+        return "", f"{name} {NOT_RUN}: {_refusal(ExaminedPath(tool), error)}"
     with process:
         text, failed = _read(process, name)
         with contextlib.suppress(ProcessLookupError, PermissionError):

@@ -165,6 +165,7 @@ def test_links_as_wide_as_the_port_above_them_are_in_order(parts: Parts, tmp_pat
         (_table(heat=-4000), Status.WARN, "-4000 °C"),
         (_table(heat=99), Status.WARN, "NPU 7.*hot: 99"),
         (_table(used=65000), Status.WARN, "NPU 7.*is full: 65000 of 65536 MB"),
+        (_table(used=0).replace("0 / 65536", "0 / 0"), Status.FAIL, "NPU 7.*has no memory"),
         ("nothing", Status.WARN, "no table"),
         (None, Status.WARN, "without an end"),
     ],
@@ -185,6 +186,17 @@ def test_the_table_of_npu_smi_is_read(
     assert re.search(words, finding.summary), finding.summary
     processes = [e.text for e in finding.evidence if e.label == "process on it"]
     assert processes == (["7 0 | 4711 | python3 | 61000"] if "4711" in (script or "") else [])
+
+
+def test_a_tool_that_does_not_start_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "npu-smi").symlink_to("/gone/npu-smi")
+    monkeypatch.setenv("PATH", str(tmp_path))
+    finding = step_of("HW-005")(SimpleNamespace())  # type: ignore[arg-type]  # it asks for nothing
+    assert finding.status is Status.WARN
+    assert f"{tmp_path}/npu-smi is a link to /gone/npu-smi" in finding.summary
+    assert "mounted" in finding.causes[0]
 
 
 @pytest.mark.parametrize(

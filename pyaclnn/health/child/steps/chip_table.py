@@ -9,7 +9,7 @@ import shutil
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pyaclnn.health.checks.finding import Finding, found, ok, skip, value
-from pyaclnn.health.checks.npu_smi import TOOL, ask, chips, find_tool, output_of
+from pyaclnn.health.checks.npu_smi import NOT_RUN, TOOL, ask, chips, find_tool, output_of
 from pyaclnn.health.report.record import Evidence, Status
 
 if TYPE_CHECKING:
@@ -52,7 +52,8 @@ def _healthy(session: Session) -> Finding:
         return skip(f"{TOOL} is not on PATH")
     text, failed = ask(tool, os.environ)
     if failed:
-        return found("HW-005.failed", Evidence("log", TOOL, failed), reason=failed)
+        outcome = "HW-005.not_run" if NOT_RUN in failed else "HW-005.failed"
+        return found(outcome, Evidence("log", TOOL, failed), reason=failed)
     listed = [_Chip(*words) for words in _CHIP.findall(text)]
     if not listed:
         return found("HW-005.unreadable", Evidence("log", TOOL, text[:_SHOWN]))
@@ -147,6 +148,7 @@ class _Chip(NamedTuple):
 
 _RULES: Final[dict[str, Callable[[_Chip], bool]]] = {
     "HW-005.health": lambda chip: chip.health.upper() != "OK",
+    "HW-005.no_memory": lambda chip: chip.memory == "0",
     "HW-005.absurd": lambda chip: int(chip.heat) not in _POSSIBLE,
     "HW-005.hot": lambda chip: int(chip.heat) > _HOT,
     "HW-005.full": lambda chip: int(chip.used or 0) > _FULL * int(chip.memory or 1),

@@ -31,6 +31,7 @@ __all__ = [
     "custom_packages",
     "header_folders",
     "installation_roots",
+    "is_for_linking",
     "library_sets",
     "loader_folders",
     "set_of",
@@ -46,7 +47,7 @@ _LARGEST_LIST: Final = 1 << 20
 _MONOLITH: Final = "libopapi.so"
 _MONOLITH_COMPANIONS: Final = ("ops_infer", "ops_train", "math", "sparse", "fft", "rand")
 _SPLIT_ORDER: Final = ("math", "nn", "cv", "transformer", "oam", "ras", "legacy")
-_STUBS: Final = ("devlib", "stub", "stubs")
+_STUBS: Final = re.compile(r"(?:^|/)(?:devlib|stubs?)(?:/linux)?(?:/(?:x86_64|aarch64))?/?$")
 _CUSTOM: Final = Path("op_api", "lib", "libcust_opapi.so")
 _BUILT_IN_HEADERS: Final = "opp/built-in/op_impl/ai_core/tbe/op_api/include"
 
@@ -150,8 +151,17 @@ def loader_folders(environment: Mapping[str, str]) -> list[Path]:
     return [
         folder
         for folder in dict.fromkeys(folders)
-        if folder.name not in _STUBS and any(exists(folder / name) for name in RUNTIME)
+        if not is_for_linking(folder) and any(exists(folder / name) for name in RUNTIME)
     ]
+
+
+def is_for_linking(folder: Path) -> bool:
+    """Return whether a folder is one of stand-ins for linking, in which every call fails.
+
+    Args:
+        folder: The folder; ``devlib`` and ``stub`` may have one for each processor.
+    """
+    return bool(_STUBS.search(str(folder)))
 
 
 def custom_operators(environment: Mapping[str, str], root: Path) -> list[Path]:

@@ -123,12 +123,14 @@ class Place:
         name: Its purpose.
         variables: The variables that name it; the first that is set counts.
         default: The folder if none is set; ``~`` is the user's home.
+        free: The bytes that must be free there.
         needed_by: The loss if nothing can be written there, in a short sentence.
     """
 
     name: str
     variables: tuple[str, ...]
     default: str
+    free: int
     needed_by: str
 
 

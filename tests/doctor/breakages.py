@@ -346,6 +346,12 @@ def stubs_in_front(made: Fabricated) -> None:
     made.environment["LD_LIBRARY_PATH"] = f"{stubs}:{made.environment['LD_LIBRARY_PATH']}"
 
 
+def stubs_for_each_processor(made: Fabricated) -> None:
+    stubs = made.cann / ARCH / "devlib/linux/x86_64"
+    place(made.parts.stub, stubs)
+    made.environment["LD_LIBRARY_PATH"] = f"{stubs}:{made.environment['LD_LIBRARY_PATH']}"
+
+
 def stubs_for_want_of_a_driver(made: Fabricated) -> None:
     shutil.rmtree(made.driver / "lib64")
     stubs = made.cann / ARCH / "devlib"

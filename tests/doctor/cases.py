@@ -228,6 +228,13 @@ CASES: list[Case] = [
         layouts=("8.1", "8.5"),
     ),
     Case(
+        "stubs of a processor first",
+        b.stubs_for_each_processor,
+        "LIB-002",
+        "would be loaded from .*devlib/linux/x86_64: a stand-in",
+        layouts=("8.1", "9.1"),
+    ),
+    Case(
         "stubs for want of a driver",
         b.stubs_for_want_of_a_driver,
         "LIB-002",

@@ -287,7 +287,7 @@ MACHINE = [
     vendor("open-507033", "DEV-104@0", "507033.*another process or container holds"),
     vendor("open-507033-of-1", "DEV-104@1", "507033", devices=2),
     vendor("malloc-107002", "DEV-107@0", "107002.*two copies of the runtime"),
-    vendor("malloc-207001", "DEV-107@0", "207001.*another process uses"),
+    vendor("malloc-207001", "DEV-107@0", "207001.*another process holds"),
     vendor("malloc-null", "DEV-107@0", "aclrtMalloc answers success and gives NULL"),
     vendor("malloc-same", "DEV-107@0", "gives the same memory twice"),
     vendor("little-memory", "DEV-104@0", "only 20 MiB are free.*another process", WARN, code=0),

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 from pyaclnn.base.elf import ElfError, read_library
 from pyaclnn.base.paths import ExaminedPath
+from pyaclnn.cann.discovery import is_for_linking
 from pyaclnn.cann.signatures import signatures
 from pyaclnn.facts.machine import variables
 from pyaclnn.health.checks.dependencies import search_path, system_directories
@@ -107,7 +108,7 @@ def _in_front(context: CheckContext) -> Finding | None:
     own: dict[str, list[Path]] = {}
     for path in (path for home in homes for path in home.glob("lib*.so*")):
         own.setdefault(path.name, []).append(path)
-    folders = (f for f in search_path(machine) if f.name not in {"devlib", "stub"})
+    folders = (f for f in search_path(machine) if not is_for_linking(f))
     for path in (path for folder in folders for path in sorted(folder.glob("lib*.so*"))):
         places = own.pop(path.name, [])  # the loader takes the first of a name
         others = path.resolve() not in {place.resolve() for place in places}
@@ -157,7 +158,7 @@ def _runtimes(context: CheckContext) -> dict[Path, bool]:
     # The loader's configuration may name CANN, too; then no variable is needed.
     for place in [*search_path(context.machine), *system_directories(context.machine)]:
         # The check for stub libraries reports libraries that only serve linking.
-        if place.name not in {"devlib", "stub"}:
+        if not is_for_linking(place):
             for path in chosen.libraries.runtime:
                 if (place / path.name).exists():
                     runtimes.setdefault((place / path.name).resolve(), place)

@@ -17,7 +17,13 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pyaclnn.base.locks import cached_property
 from pyaclnn.base.paths import NOTHING_THERE, ExaminedPath
-from pyaclnn.cann.discovery import HOMES, header_folders, installation_roots, library_sets
+from pyaclnn.cann.discovery import (
+    HOMES,
+    header_folders,
+    installation_roots,
+    is_for_linking,
+    library_sets,
+)
 from pyaclnn.cann.signatures import OperatorHeaders
 from pyaclnn.health.checks.dependencies import search_path
 
@@ -353,7 +359,7 @@ def _script(root: Path) -> Path:
 
 def _on_the_path(machine: Machine) -> Iterator[Trace]:
     for folder in search_path(machine):
-        if folder.name not in {"devlib", "stub"} and _has_runtime(folder):
+        if not is_for_linking(folder) and _has_runtime(folder):
             yield Trace(
                 str(folder),
                 "has CANN's libraries and is on LD_LIBRARY_PATH, but no variable names the CANN",

@@ -12,6 +12,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from pyaclnn.base.paths import NOTHING_THERE, ExaminedPath
+from pyaclnn.cann.discovery import is_for_linking
 from pyaclnn.facts.explanations import LINES
 from pyaclnn.health.checks.dependencies import Closure, search_path
 from pyaclnn.health.checks.driver import driver_root
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
 
 __all__ = []
 
-_STUB_FOLDERS: Final = frozenset({"devlib", "stub"})
 _DRIVER: Final = frozenset({"libascend_hal.so", "libdcmi.so", "libdrvdsmi_host.so"})
 _MOST_PATHS: Final = 20
 _COMMON_ROWS: Final = frozenset({"", "driver_library", "missing"})
@@ -161,4 +161,4 @@ def _stubs(context: CheckContext) -> Finding:
 
 
 def _is_stub(path: Path) -> bool:
-    return bool(_STUB_FOLDERS & {*path.parent.parts[-2:], *path.resolve().parent.parts[-2:]})
+    return is_for_linking(path.parent) or is_for_linking(path.resolve().parent)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import resource
+import shutil
 import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -73,9 +74,12 @@ def _places(context: CheckContext) -> Finding:
         return found("SYS-002.no_temporary", *seen, reason=f"{usual[0]}: {reasons[usual[0]]}")
     for row in places():
         place = _existing(machine, row)
-        if place is not None and (reason := _refused(machine, place)):
+        if place is None:
+            continue
+        refused = _refused(machine, place)
+        if reason := refused or _lack(place, row.free):
             return found(
-                "SYS-002.refused",
+                "SYS-002.refused" if refused else "SYS-002.full",
                 context.seen(place, machine.owner(place)),
                 place=machine.shown(place),
                 reason=reason,
@@ -112,6 +116,12 @@ def _refused(machine: Machine, place: ExaminedPath) -> str:
     if not machine.may(place, "wx"):
         return "Permission denied"
     return _refusal(place)
+
+
+def _lack(folder: Path, needs: int) -> str:
+    """Return what too little space is free in a folder; empty if there is enough."""
+    free = shutil.disk_usage(folder).free
+    return f"{free >> 20} MiB are free, {needs >> 20} are needed" if free < needs else ""
 
 
 def _refusal(folder: Path) -> str:

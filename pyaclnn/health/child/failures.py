@@ -13,7 +13,15 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec.structs import replace as replace_fields
 
-from pyaclnn.base.errors import AclError, BackendNotFoundError, KernelError, MissingSymbolError
+from pyaclnn.base.errors import (
+    AclError,
+    BackendNotFoundError,
+    ContextError,
+    InvalidArgumentError,
+    KernelError,
+    MissingSymbolError,
+    OutOfMemoryError,
+)
 from pyaclnn.base.paths import ExaminedPath
 from pyaclnn.cann.signatures import signatures
 from pyaclnn.cann.status import explanation, meaning
@@ -41,18 +49,14 @@ def advice_for(code: int) -> tuple[tuple[str, ...], str]:
     """Return likely causes and the next step for a status code."""
     known = explanation(code)
     # The doctor's own calls are right: a program's mistakes are no cause.
-    if meaning(code).name in _DENIALS:
-        denied = found("DEV-111.denied", code=code)
-        return denied.causes, denied.next_step or ""
-    if meaning(code).name in _REFUSALS:
-        refused = found("DEV-111.refused", code=code)
-        return refused.causes, refused.next_step or ""
-    if issubclass(known.exception, KernelError):
-        failed = found("DEV-111.kernel")
-        return failed.causes, failed.next_step or ""
+    name = meaning(code).name
+    outcome = _OUTCOMES.get(name, _OUTCOMES_OF_CLASSES.get(known.exception))
+    if outcome is not None:
+        advice = found(outcome, code=code)
+        return advice.causes, advice.next_step or ""
     # The doctor cannot send people to the doctor.
     step = "npu-smi info" if "pyaclnn doctor" in known.next_step else known.next_step
-    gap = _gap() if any(part in meaning(code).name for part in _OF_KERNELS) else ""
+    gap = _gap() if any(part in name for part in _OF_KERNELS) else ""
     return ((gap,) if gap else ()) + (known.causes or (known.meaning,)), step
 
 
@@ -67,17 +71,20 @@ def _gap() -> str:
     return gap_in_kernels(operator_root(ExaminedPath(root), named)) if root else ""
 
 
-_DENIALS: Final = {
-    "ACL_ERROR_UNINITIALIZE", "ACL_ERROR_REPEAT_INITIALIZE", "ACL_ERROR_RT_CONTEXT_NULL",
-    "ACL_ERROR_RT_STREAM_CONTEXT", "ACL_ERROR_RESOURCE_NOT_MATCH", "ACL_ERROR_RT_INVALID_HANDLE",
-    "ACL_ERROR_INVALID_RESOURCE_HANDLE",
-}  # fmt: skip
-"""Codes that deny what the doctor did before the call: initialise, open, create."""
-_REFUSALS: Final = {
-    "ACLNN_ERR_PARAM_NULLPTR", "ACLNN_ERR_PARAM_INVALID", "ACL_ERROR_INVALID_PARAM",
-    "ACL_ERROR_RT_PARAM_INVALID",
-}  # fmt: skip
-"""Codes that call arguments wrong, and no more."""
+_OUTCOMES_OF_CLASSES: Final[dict[type[AclError], str]] = {
+    ContextError: "DEV-111.denied",
+    InvalidArgumentError: "DEV-111.refused",
+    KernelError: "DEV-111.kernel",
+    OutOfMemoryError: "DEV-111.exhausted",
+}
+"""Outcomes with advice for whoever runs the machine, where a code's own is for programmers."""
+_OUTCOMES: Final = {
+    "ACLNN_ERR_INNER_NULLPTR": "DEV-111.refused",
+    "ACL_ERROR_RT_MEMORY_FREE": "DEV-111.denied",
+    "ACL_ERROR_INVALID_DEVICE": None,
+    "ACL_ERROR_RT_INVALID_DEVICEID": None,
+}
+"""Codes that differ from their class."""
 
 
 def from_error(error: AclError) -> Finding:

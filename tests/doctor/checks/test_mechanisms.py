@@ -5,13 +5,17 @@ from __future__ import annotations
 
 import re
 import resource
+import shutil
+from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pyaclnn.facts.machine import limits, variables
-from pyaclnn.health.checks.context import Level, Options
+from pyaclnn.facts.machine import limits, places, variables
+from pyaclnn.health.checks import resources
+from pyaclnn.health.checks.catalogue import find
+from pyaclnn.health.checks.context import CheckContext, Level, Options
 from pyaclnn.health.checks.machine import Machine
 from pyaclnn.health.checks.variables import problem_of
 from pyaclnn.health.child.probe import step_of
@@ -23,8 +27,6 @@ from tests.doctor.installations import healthy
 from tests.doctor.machine_breakages import sound_links
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from tests.doctor.parts import Parts
 
 TABLE = """\
@@ -67,6 +69,26 @@ def test_the_value_that_was_meant_is_found(tmp_path: Path, way: str, repair: str
         assert problem is not None
         assert problem.outcome == "ENV-004.misplaced"
         assert str(opp.resolve()) in problem.repair or problem.repair.endswith("/opp")
+
+
+@pytest.mark.parametrize("row", places(), ids=lambda row: row.name)
+def test_a_folder_that_is_nearly_full_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, row: Any
+) -> None:
+    place = tmp_path / row.default.removeprefix("~/").removeprefix("/")
+    place.mkdir(parents=True)
+    monkeypatch.chdir(tmp_path)
+    machine = Machine(tmp_path, {"HOME": "/", "TMPDIR": str(tmp_path)}, Path("/"))
+    here = [one for one in places() if one.default in row.default]  # the others are not there
+    monkeypatch.setattr(resources, "places", lambda: here)
+    check = find("SYS-002").function
+    context = CheckContext(machine, QUICK)
+    for free, status in ((row.free, Status.PASS), (row.free - 1, Status.WARN)):
+        usage = SimpleNamespace(free=free)
+        monkeypatch.setattr(shutil, "disk_usage", lambda _, usage=usage: usage)
+        finding = check(context)
+        assert finding.status is status
+    assert f"{place.name} is nearly full: " in finding.summary
 
 
 @pytest.mark.parametrize("row", variables(), ids=lambda row: row.name)

@@ -8,14 +8,18 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
-from pyaclnn.health.checks.context import Options
+from pyaclnn.health.checks.catalogue import find
+from pyaclnn.health.checks.context import CheckContext, Options
 from pyaclnn.health.child import isolation
+from pyaclnn.health.child.failures import cut_short
+from pyaclnn.health.child.journal import ChildTask
 from pyaclnn.health.child.processes import Descendants
 from pyaclnn.health.child.run_state import Progress
 from pyaclnn.health.command.run import run
@@ -50,6 +54,42 @@ def has_ended(pid: str) -> bool:
         return not Path(f"/proc/{pid}/cmdline").read_bytes()
     except OSError:
         return True
+
+
+FLOOD = """
+import json, os, sys
+os.write(int(sys.argv[2]), json.dumps({"step": "DEV-104", "descendants": {}}).encode() + b"\\n")
+while True:
+    sys.stdout.write("x" * 65536)
+"""
+
+
+def test_a_child_that_writes_without_end_is_ended_with_a_reason(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, parts: Parts
+) -> None:
+    most = 4 << 20
+    monkeypatch.setattr(isolation, "MOST_OUTPUT", most)
+    (tmp_path / "flood.py").write_text(FLOOD, encoding="utf-8")
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    begun = time.monotonic()
+    outcome = isolation.run_child(
+        ChildTask(backend="mock", device=0, steps=("DEV-104",), deadlines={"DEV-104": 60.0}),
+        {**os.environ, "PYTHONPATH": str(tmp_path)},
+        scratch,
+        module="flood",
+        grace=1.0,
+        stop=threading.Event(),
+        on_step=lambda *_: None,
+    )
+    assert outcome.ended == "flood"
+    assert time.monotonic() - begun < 30
+    assert has_ended(str(outcome.pid))
+    assert len(outcome.error) < most
+    context = CheckContext(healthy(tmp_path / "machine", "8.1", parts).machine(), Options())
+    finding = cut_short(find("DEV-104"), outcome, context)
+    assert finding.status.broken
+    assert finding.summary.startswith("a library writes without an end, ")
 
 
 def test_an_interrupted_run_ends_its_children_and_says_so(tmp_path: Path, parts: Parts) -> None:

@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from pyaclnn.cann.status import code_named
+from pyaclnn.cann.status import code_named, explanation, names
 from pyaclnn.health.checks.finding import Finding, ok, skip
 from pyaclnn.health.child.failures import advice_for, explained
 from pyaclnn.health.child.journal import ChildTask
@@ -41,6 +41,18 @@ def test_a_kernel_that_fails_in_the_doctor_is_not_the_user_s_shapes(name: str) -
     causes, step = advice_for(code_named(f"ACL_ERROR_RT_{name}")) or ((), "")
     assert causes
     assert "shape" not in " ".join([*causes, step])
+
+
+OF_PROGRAMMERS = re.compile(r"(?i)executor|device arrays|\bclose\b|\bcall acl")
+
+
+def test_no_advice_to_whoever_runs_the_machine_is_one_to_programmers() -> None:
+    codes = [code for code in names() if code]
+    advice = {code: " ".join([*advice_for(code)[0], advice_for(code)[1]]) for code in codes}
+    assert not {code: text for code, text in advice.items() if OF_PROGRAMMERS.search(text)}
+    own = {code: explanation(code).next_step for code in codes}
+    assert sum(bool(OF_PROGRAMMERS.search(text)) for text in own.values()) > 10
+    assert "ASCEND_RT_VISIBLE_DEVICES" in advice[code_named("ACL_ERROR_RT_INVALID_DEVICEID")]
 
 
 @pytest.mark.parametrize("check", ["FIG-106", "HW-005", "HW-007", "EXT-004"])

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
     from typing_extensions import Self
 
+    from pyaclnn.capture.trace import Record
+
 __all__ = ["AFTER", "BEFORE", "OF_HOST", "ContentsOf"]
 
 BEFORE, AFTER, OF_HOST = 0, 1, 2
@@ -24,21 +26,31 @@ BEFORE, AFTER, OF_HOST = 0, 1, 2
 class ContentsOf:
     """Recorded contents by call; those in full lie in a temporary file."""
 
-    def __init__(self, path: Path) -> None:
-        """Read the contents of a trace."""
+    def __init__(self) -> None:
+        """Make it without contents."""
         self._by_call: dict[int, list[tuple[Contents, int]]] = {}
         self._absent: dict[int, list[Absent]] = {}
         self._file: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115  # closed by __exit__
+
+    @classmethod
+    def of(cls, path: Path) -> Self:
+        """Read the contents of a trace."""
+        found = cls()
         for record in read_trace(path):
-            if isinstance(record, Absent):
-                self._absent.setdefault(record.call, []).append(record)
-            elif isinstance(record, Contents):
-                place = -1
-                if record.data is not None:
-                    place = self._file.seek(0, 2)
-                    self._file.write(record.data)
-                kept = (replace(record, data=None), place)
-                self._by_call.setdefault(record.call, []).append(kept)
+            found.add(record)
+        return found
+
+    def add(self, record: Record) -> None:
+        """Keep a record, if it is of contents."""
+        if isinstance(record, Absent):
+            self._absent.setdefault(record.call, []).append(record)
+        elif isinstance(record, Contents):
+            place = -1
+            if record.data is not None:
+                place = self._file.seek(0, 2)
+                self._file.write(record.data)
+            kept = (replace(record, data=None), place)
+            self._by_call.setdefault(record.call, []).append(kept)
 
     def __enter__(self) -> Self:
         """Return it; the temporary file is closed at the end."""

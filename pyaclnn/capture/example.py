@@ -23,7 +23,6 @@ from pyaclnn.capture.contents import AFTER, BEFORE, ContentsOf
 from pyaclnn.capture.descriptors import Descriptors
 from pyaclnn.capture.trace import Call, TraceError, read_trace
 from pyaclnn.capture.verdict import difference
-from pyaclnn.runtime.dtypes import numpy_dtype
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -64,7 +63,7 @@ def test_of(path: Path, number: int) -> str:
     Raises:
         TraceError: It has no such call, no operator is called by it, or the contents are missing.
     """
-    with ContentsOf(path) as contents:
+    with ContentsOf.of(path) as contents:
         example = _example(path, number, contents)
     if example.status == 0:
         example = _shrink(example)
@@ -84,10 +83,10 @@ def _example(path: Path, number: int, contents: ContentsOf) -> _Example:
             if call.failed:
                 return _of_launch(launch, descriptors, {}, {}, call.status)
             wanted = call.handle("executor")
-        is_second = "executor" in call.arguments and call.letters["executor"] == "h"
+        is_second = call.letters.get("executor") == "h"
         if is_second and (call.number == number or call.handle("executor") == wanted):
-            launch = descriptors.launches.get(call.handle("executor"))
-            if launch is not None and launch.name == call.name:
+            launch = descriptors.launch(call)
+            if launch is not None:
                 for absent in () if call.failed else contents.absent(call.number, BEFORE):
                     reason = f"the contents of {absent.name} were not recorded: {absent.reason}"
                     raise TraceError(reason)
@@ -117,7 +116,7 @@ def _of_launch(
         if name in {"workspaceSize", "executor"}:
             continue
         if letter[0] not in "tT":
-            arguments[name] = _value(letter[0], value, descriptors)
+            arguments[name] = descriptors.value(letter[0], value)
             continue
         operands = [o for o in launch.operands if o.parameter == place]
         arrays: list[Any] = []
@@ -140,28 +139,6 @@ def _of_launch(
             written.append(name)
         arguments[name] = arrays if letter[0] == "T" else arrays[0] if arrays else None
     return _Example(launch.name, arguments, tuple(written), results, status)
-
-
-def _value(letter: str, value: Any, descriptors: Descriptors) -> Any:
-    """Return an argument that is no tensor as Python gives it."""
-    if letter in "aAIFB":
-        made = descriptors.made.get(value)
-        return None if made is None else _elements(letter, made, descriptors)
-    if letter == "y":
-        return str(numpy_dtype(value))
-    return bool(value) if letter == "b" else value
-
-
-def _elements(letter: str, made: Call, descriptors: Descriptors) -> Any:
-    """Return a scalar, or the elements of an array or a list of scalars."""
-    elements = made.arguments["value"]
-    if letter == "a" and isinstance(elements, bytes):
-        return np.frombuffer(elements, numpy_dtype(made.handle("dataType")))[0].item()
-    if letter == "A" and isinstance(elements, tuple):
-        return [_value("a", handle, descriptors) for handle in elements]
-    if isinstance(elements, bytes):
-        return np.frombuffer(elements, np.float32 if letter == "F" else np.bool_).tolist()
-    return list(elements) if isinstance(elements, tuple) else None
 
 
 def _run(example: _Example) -> dict[str, Any] | int:

@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["Memory"]
+__all__ = ["TO_DEVICE", "TO_HOST", "Memory"]
 
 _RELAXED: Final = 2
 _WRONG_THREAD: Final = 107038
-_TO_DEVICE: Final = 1
-_TO_HOST: Final = 2
+TO_DEVICE: Final = 1
+TO_HOST: Final = 2
 
 
 class Memory:
@@ -113,7 +113,7 @@ class Memory:
         memory = np.empty(size, np.uint8)
         target = raw.ffi.cast("void *", raw.ffi.from_buffer(memory))
         with self._at_once():
-            status = function("aclrtMemcpy")(target, size, raw.pointer_to(here), size, _TO_HOST)
+            status = function("aclrtMemcpy")(target, size, raw.pointer_to(here), size, TO_HOST)
         return None if waited or status else memory
 
     def write(self, begin: int, data: Any) -> bool:
@@ -122,5 +122,5 @@ class Memory:
         if here is not None:
             size = raw.ffi.sizeof(source)
             with self._at_once():
-                function("aclrtMemcpy")(raw.pointer_to(here), size, source, size, _TO_DEVICE)
+                function("aclrtMemcpy")(raw.pointer_to(here), size, source, size, TO_DEVICE)
         return here is not None

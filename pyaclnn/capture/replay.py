@@ -16,8 +16,9 @@ import numpy as np
 
 from pyaclnn.base.errors import MissingSymbolError
 from pyaclnn.cann import raw
+from pyaclnn.cann.gate import text
 from pyaclnn.cann.library import backend, function
-from pyaclnn.capture.contents import AFTER, BEFORE, OF_HOST, ContentsOf
+from pyaclnn.capture.contents import AFTER, BEFORE, ContentsOf
 from pyaclnn.capture.descriptors import Descriptors
 from pyaclnn.capture.functions import recorded
 from pyaclnn.capture.left import Left
@@ -25,7 +26,8 @@ from pyaclnn.capture.memory import Memory
 from pyaclnn.capture.session import content_hash
 from pyaclnn.capture.tensor import made_up
 from pyaclnn.capture.trace import Call, read_trace
-from pyaclnn.capture.verdict import TIMED_OUT, Outcome
+from pyaclnn.capture.translation import Translation, UnknownHandleError
+from pyaclnn.capture.verdict import TIMED_OUT, Answer, Outcome
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -38,14 +40,8 @@ if TYPE_CHECKING:
 
 __all__ = ["replay"]
 
-_TO_DEVICE, _TO_HOST = 1, 2
-_ANY_KIND: Final = 4
-_COPIES: Final = frozenset({"copy", "copy-2d"})
 _COMPUTES: Final = frozenset({"phase-2", "graph-run"})
-_MANY: Final = 1 << 31
 _DEVICES: Final = frozenset({"deviceId", "peerDeviceId"})
-_MAY_BE_UNKNOWN: Final = frozenset({"stream", "workspace", "cfg", "expectPtr"})
-"""Parameters that NULL serves for if no replayed call has made their handle or address."""
 
 
 def replay(path: Path, *, exact: bool = False, fail_early: bool = False) -> Outcome:
@@ -60,7 +56,7 @@ def replay(path: Path, *, exact: bool = False, fail_early: bool = False) -> Outc
         TraceError: The file is no trace.
         BackendNotFoundError: There is no backend.
     """
-    with ContentsOf(path) as contents:
+    with ContentsOf.of(path) as contents:
         outcome = Outcome(path.name, backend().name, f"replayed on {backend().name}")
         run = _Replay(outcome, contents, exact=exact)
         for record in read_trace(path):
@@ -69,11 +65,8 @@ def replay(path: Path, *, exact: bool = False, fail_early: bool = False) -> Outc
                 if fail_early and outcome.divergences:
                     break
         run.finish()
+    outcome.describe(path)
     return outcome
-
-
-class _UnknownError(Exception):
-    """A call cannot be made: an argument of it was not made in this run."""
 
 
 class _Replay:
@@ -81,16 +74,15 @@ class _Replay:
         self._outcome = outcome
         self._contents = contents
         self._exact = exact
-        self._handles: dict[int, Any] = {}
         self._memory = Memory()
         self._descriptors = Descriptors()
+        self._translation = Translation(self._memory, self._descriptors, contents)
         self._needed: dict[int, int] = {}
         self._comparable = True
         self._devices = 0
         self._placed: dict[int, int] = {}
         self._left = Left(self._in_thread)
         self._threads: dict[int, ThreadPoolExecutor] = {}
-        self._kept: list[Any] = []
         self._missing: set[str] = set()
 
     def make(self, call: Call) -> None:
@@ -101,6 +93,9 @@ class _Replay:
             count = raw.ffi.new("uint32_t *")
             function("aclrtGetDeviceCount")(count)
             self._devices = int(count[0])
+            self._outcome.chips = ("", text("aclrtGetSocName") or "")
+        if call.chip:
+            self._outcome.chips = (call.chip, self._outcome.chips[1])
         known = recorded(call.name)
         call = self._moved(call)
         if known is not None and "reset" in known.role and not call.failed:
@@ -137,7 +132,7 @@ class _Replay:
             return
         try:
             self._run(call, known)
-        except _UnknownError:
+        except UnknownHandleError:
             self._outcome.unmade[call.name] += 1
             return
         except MissingSymbolError:
@@ -164,7 +159,7 @@ class _Replay:
         role = known.role
         answers: dict[str, Any] = {}
         target = function(call.name)
-        arguments = self._arguments(call, target, answers)
+        arguments = self._translation.of(call, target, answers)
         if "phase-2" in role:
             self._give_workspace(call, arguments)
         if role & _COMPUTES:
@@ -178,101 +173,17 @@ class _Replay:
         loose = "loose" in role or TIMED_OUT in {call.result, result}
         loose |= "finds" in role and bool(self._outcome.moved)  # that of the other device
         if "p" not in role and not loose and isinstance(call.result, int):
-            self._outcome.compare_status(call, int(result or 0))
+            here = self._answer(call, int(result or 0), answers)
+            self._outcome.compare_answers(call, Answer.of(call), here)
         if role & {"graph-begin", "graph-end"}:
-            stream = self._address(call.handle("stream"))
+            stream = self._translation.address(call.handle("stream"))
             self._memory.note_capture(role, call.result, stream, call.thread)
         if not failed:
             self._learn(call, known, result, answers)
             if role & _COMPUTES:
                 self._after(call)
         if role & {"synchronize", "drain", "reset"}:
-            self._kept.clear()
-
-    # Arguments.
-
-    def _arguments(self, call: Call, target: Any, answers: dict[str, Any]) -> list[Any]:
-        kind = raw.ffi.typeof(target)
-        types = (kind.item if kind.kind == "pointer" else kind).args
-        made = []
-        for (name, value), c_type in zip(call.arguments.items(), types, strict=True):
-            letter = call.letters[name]
-            converted = self._argument(call, name, letter, value, answers)
-            plain = letter[0] in "dfb"
-            made.append(converted if plain else raw.ffi.cast(c_type, converted))
-        return made
-
-    def _argument(
-        self, call: Call, name: str, letter: str, value: Any, answers: dict[str, Any]
-    ) -> Any:
-        if letter[0] in "dfb":
-            return bool(value) if letter[0] == "b" else value
-        if letter[0] in "vnolsS":
-            return self._pointed(name, letter, value, answers)
-        if letter[0] in "htTaAIFB":
-            known = recorded(call.name)
-            if known is not None and known.role & _COPIES and name in {"dst", "src"}:
-                return self._end_of_copy(call, name, value)
-            if letter.startswith("h,"):
-                count = list(call.arguments)[int(letter.partition(",")[2])]
-                self._memory.require(value, call.handle(count))
-            elif name in {"tensorData", "addr"}:
-                self._memory.require(value, self._descriptors.reach(call))
-            optional = name in _MAY_BE_UNKNOWN and "destroys" not in (known.role if known else ())
-            return self._address(value, required=not optional)
-        return value
-
-    def _pointed(self, name: str, letter: str, value: Any, answers: dict[str, Any]) -> Any:
-        """Return memory of the host with the argument, or for the answer."""
-        if value is None or letter[0] == "S":
-            return raw.NULL
-        if letter[0] == "s":
-            memory = raw.ffi.new("char[]", value.encode())
-        elif letter[0] == "o":
-            memory = answers[name] = raw.ffi.new("char[]", max(int(letter[1:].lstrip(">")), 16))
-        elif isinstance(value, tuple):
-            if letter.startswith("l="):
-                value = tuple(self._address(handle, required=True) for handle in value)
-                memory = raw.ffi.new("uint64_t[]", value)
-            else:
-                memory = raw.ffi.new("int64_t[]", value)
-        else:
-            memory = raw.ffi.new("char[]", bytes(value) or b"\0")
-        self._kept.append(memory)
-        return memory
-
-    def _address(self, value: int, *, required: bool = False) -> int:
-        if value == 0:
-            return 0
-        found = self._handles.get(value)
-        if found is None:
-            found = self._memory.find(value)
-        if found is None and required:
-            raise _UnknownError
-        return 0 if found is None else int(found)
-
-    def _end_of_copy(self, call: Call, name: str, value: int) -> int:
-        """Return an address for a copy; of the host, with the recorded contents."""
-        kind, size, here = call.handle("kind"), _extent(call, name), self._memory.find(value)
-        recorded_here = self._contents.take(call.number, OF_HOST) if name == "src" else []
-        of_host = kind in {0, _TO_DEVICE if name == "src" else _TO_HOST} or (
-            kind == _ANY_KIND and (bool(recorded_here) or (here is None and name == "dst"))
-        )
-        if not of_host or size >= _MANY:
-            if size < _MANY:
-                self._memory.require(value, size)
-            return self._address(value, required=True)
-        if here is None:
-            memory = raw.ffi.new("char[]", max(size, 1))
-            self._kept.append(memory)
-            here = raw.address_of(memory)
-        for contents in recorded_here:
-            data = contents.data
-            if data is None:
-                small = np.random.default_rng(contents.hash).integers(0, 2, contents.size)
-                data = small.astype(np.uint8).tobytes()
-            raw.ffi.memmove(raw.pointer_to(here), data, len(data))
-        return here
+            self._translation.kept.clear()
 
     # State.
 
@@ -285,42 +196,45 @@ class _Replay:
                 continue
             if known.word("block"):
                 self._memory.add(old, call.handle(known.word("block")), new)
-            self._handles[old] = new
+            self._translation.handles[old] = new
             self._left.add(call, known, new)
         if "p" in role and isinstance(call.result, int) and call.result:
-            self._handles[call.result] = int(result)
+            self._translation.handles[call.result] = int(result)
             self._left.add(call, known, int(result))
             if call.name.endswith("List"):
                 for element in call.numbers("value"):  # ends with its list
-                    self._left.remove(self._handles.get(element, 0))
+                    self._left.remove(self._translation.handles.get(element, 0))
         self._descriptors.learn(call)
         if "places" in role:
             self._placed[call.thread] = call.number
         first = next(iter(call.arguments.values()), None)
-        if "phase-1" in role:
-            self._compare_workspace(call, answers)
-        elif isinstance(first, int):
+        if "phase-1" not in role and isinstance(first, int):
             self._note_first(call, known, first)
 
     def _note_first(self, call: Call, known: Recorded, first: int) -> None:
         """Note what a call has done to its first argument."""
         role = known.role
         if "maps" in role:
-            here = self._address(first)
+            here = self._translation.address(first)
             if "destroys" in role:
                 self._left.remove(here, mapping=True)
             else:
                 self._left.add(call, known, here)
         elif "destroys" in role:
-            self._left.remove(self._handles.pop(first, 0))
+            self._left.remove(self._translation.handles.pop(first, 0))
             self._memory.remove(first)
         elif role & {"places", "repeatable"}:
-            self._left.add(call, known, self._handles.get(first, first))
+            self._left.add(call, known, self._translation.handles.get(first, first))
 
-    def _compare_workspace(self, call: Call, answers: dict[str, Any]) -> None:
-        needed = int.from_bytes(raw.ffi.buffer(answers["workspaceSize"])[:8], "little")
-        self._needed[call.handle("executor")] = needed
-        self._outcome.compare_workspace(call, needed)
+    def _answer(self, call: Call, status: int, answers: dict[str, Any]) -> Answer:
+        """Return the answer to a call, in the thread that has made it."""
+        if status:
+            return Answer(status, None, text("aclGetRecentErrMsg"))
+        needed = None
+        if "workspaceSize" in answers:
+            needed = int.from_bytes(raw.ffi.buffer(answers["workspaceSize"])[:8], "little")
+            self._needed[call.handle("executor")] = needed
+        return Answer(0, needed)
 
     # Contents.
 
@@ -328,7 +242,7 @@ class _Replay:
         """Give an operator the workspace that it needs here."""
         needed = self._needed.get(call.handle("executor"))
         if needed is None:
-            raise _UnknownError
+            raise UnknownHandleError
         if needed > call.handle("workspaceSize") or (needed and not arguments[0]):
             arguments[0] = raw.pointer_to(self._memory.allocate(needed))
             arguments[1] = needed
@@ -373,12 +287,12 @@ class _Replay:
     def _read(self, tensor: Tensor, call: Call) -> NDArray[np.uint8] | None:
         """Return the bytes from the first to the last element, when the stream has passed."""
         stream = call.handle("stream") if "stream" in call.arguments else 0
-        return self._memory.read(tensor.begin, tensor.span, self._address(stream))
+        return self._memory.read(tensor.begin, tensor.span, self._translation.address(stream))
 
     def _put_received(self, call: Call) -> None:
         """Write what the peers have sent: their calls are no part of this trace."""
         for contents in self._contents.take(call.number, AFTER):
-            stream = self._address(call.handle("stream"))
+            stream = self._translation.address(call.handle("stream"))
             function("aclrtSynchronizeStream")(raw.pointer_to(stream))
             if contents.data is None or not self._memory.write(contents.begin, contents.data):
                 self._outcome.unjudged[call.name] += 1
@@ -388,12 +302,3 @@ def _plain(like: NDArray[Any], wanted: int) -> NDArray[Any] | None:
     """Return zeros or ones, if the hash is theirs: so these need no recorded contents."""
     arrays = (np.full(like.shape, value, like.dtype) for value in (0, 1))
     return next((each for each in arrays if content_hash(each.tobytes()) == wanted), None)
-
-
-def _extent(call: Call, name: str) -> int:
-    """Return the bytes from the first to the last of an end of a copy."""
-    if "height" in call.arguments:
-        rows, width = call.handle("height"), call.handle("width")
-        pitch = call.handle("dpitch" if name == "dst" else "spitch")
-        return (rows - 1) * pitch + width if rows else 0
-    return max(call.handle("count"), call.handle("destMax") if name == "dst" else 0)

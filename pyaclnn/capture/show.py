@@ -10,10 +10,10 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from pyaclnn.base.spelling import did_you_mean
-from pyaclnn.calling.by_name import c_spelling
 from pyaclnn.cann.signatures import PHASE_1
 from pyaclnn.cann.status import meaning
-from pyaclnn.capture.descriptors import Descriptors
+from pyaclnn.capture.descriptors import Descriptors, is_number, shown
+from pyaclnn.capture.places import Places
 from pyaclnn.capture.trace import (
     Call,
     Contents,
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from pyaclnn.capture.trace import Value
+    from pyaclnn.capture.places import Place
 
 __all__ = ["lines_of"]
 
@@ -48,19 +48,21 @@ def lines_of(
     Raises:
         TraceError: The trace cannot be read, or has no call of the operator.
     """
-    totals = _Totals()
-    descriptors = Descriptors()
+    totals, descriptors, places = _Totals(), Descriptors(), Places()
     for record in read_trace(path):
         totals.add(record)
         if not isinstance(record, Call):
             continue
         descriptors.learn(record)
+        place = places.learn(record)
         wanted = operator is None or record.name.removesuffix(PHASE_1) == operator
         if wanted and (record.failed or not failed):
-            row = {name: value for name, value in record._asdict().items() if name != "letters"}
-            yield json.dumps(row, default=bytes.hex) if as_json else _line(record, descriptors)
+            write = _row if as_json else _line
+            yield write(record, place, descriptors)
     names = {name.removesuffix(PHASE_1) for name in totals.calls}
     if operator is not None and operator not in names:
+        from pyaclnn.calling.by_name import c_spelling  # noqa: PLC0415  # only the error needs it
+
         hint = did_you_mean(c_spelling(operator), names) or "without --operator all are listed"
         raise TraceError(f"{path.name} has no call of {operator!r}; {hint}")
     totals.others = [each.name for each in traces_of(path)[1:]]
@@ -70,35 +72,31 @@ def lines_of(
         yield from totals.lines()
 
 
-def _line(call: Call, descriptors: Descriptors) -> str:
-    tensors = {}
-    if call.name.endswith(PHASE_1):
-        tensors = {o.name: o.tensor for o in descriptors.launched(call).operands}
-    words = []
-    for name, value in call.arguments.items():
-        tensor = tensors.get(name)
-        if tensor is not None:
-            words.append(f"{name}={tensor.dtype or tensor.acl_type}{list(tensor.shape)}")
-        else:
-            words.append(f"{name}={_shown(value, call.letters[name])}")
+def _line(call: Call, place: Place, descriptors: Descriptors) -> str:
+    words = descriptors.words(call, descriptors.launch(call, first_only=True))
     answer = f"{call.status} {meaning(call.status).name}" if call.failed else f"{call.result!s}"
     if call.name.startswith("aclCreate"):
-        answer = _shown(call.result, "h")
-    text = f"{call.number:>7} t{call.thread} {call.name}({', '.join(words)}) = {answer}"
+        answer = shown(call.result, "h")
+    where = f"t{call.thread}" + ("" if place.device is None else f" d{place.device}")
+    text = f"{call.number:>7} {where} {call.name}({words}) = {answer}"
     return text + (f"\n        {call.message.strip()}" if call.message else "")
 
 
-def _shown(value: Value, letter: str) -> str:
-    if isinstance(value, bytes):
-        if letter[0] in "oS" and len(value) <= 8:  # noqa: PLR2004  # a number
-            number = int.from_bytes(value, "little")
-            return f"0x{number:x}" if letter.startswith("o>") or letter[0] == "S" else str(number)
-        return f"{len(value)} bytes"
-    if value is None:
-        return "NULL"
-    if letter[0] in "htTaAIFB" and isinstance(value, int):
-        return f"0x{value:x}" if value else "NULL"
-    return str(list(value)) if isinstance(value, tuple) else repr(value)
+def _row(call: Call, place: Place, descriptors: Descriptors) -> str:
+    """Return a call as JSON; tensors have their layouts beside their handles."""
+    row: dict[str, Any] = call._asdict() | place._asdict()
+    letters = row.pop("letters")
+    row["arguments"] = {
+        name: call.handle(name) if is_number(value, letters[name]) else value
+        for name, value in call.arguments.items()
+    }
+    launch = descriptors.launch(call, first_only=True)
+    row["tensors"] = [
+        {"name": each.name, "element": each.element, "dtype": str(each.tensor.dtype)}
+        | each.tensor._asdict()
+        for each in (() if launch is None else launch.operands)
+    ]
+    return json.dumps(row, default=bytes.hex)
 
 
 class _Totals:

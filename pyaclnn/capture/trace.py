@@ -26,6 +26,7 @@ Texts of the program are bytes, and NULL is nil.
 
 from __future__ import annotations
 
+import functools
 import os
 import struct
 import zlib
@@ -74,11 +75,6 @@ class _Function(msgspec.Struct, array_like=True, tag=2):
     spec: str
     result: str
 
-    @property
-    def letters(self) -> dict[str, str]:
-        pairs = [text.partition(":") for text in self.spec.split(" ") if text]
-        return {parameter: letter for letter, _, parameter in pairs}
-
 
 class _Call(msgspec.Struct, array_like=True, tag=1):
     function: int
@@ -123,6 +119,12 @@ class Call(NamedTuple):
     def status(self) -> int:
         """The result as a status; 0 if it is none."""
         return self.result if self.failed and isinstance(self.result, int) else 0
+
+    @property
+    def chip(self) -> str:
+        """The chip, if the call has asked for it; else nothing."""
+        asks = self.name == "aclrtGetSocName" and isinstance(self.result, str)
+        return str(self.result) if asks else ""
 
     def handle(self, name: str) -> int:
         """Return an argument that is a number or, if it is an answer, the number in it."""
@@ -293,8 +295,15 @@ def _text(data: Value) -> Value:
     return data.decode(errors="replace") if isinstance(data, bytes) else data
 
 
+@functools.cache
+def _letters(spec: str) -> dict[str, str]:
+    """Return the letter of each parameter, by its name; those of a function share one mapping."""
+    pairs = [text.partition(":") for text in spec.split(" ") if text]
+    return {parameter: letter for letter, _, parameter in pairs}
+
+
 def _call(record: _Call, function: _Function) -> Call:
-    letters = function.letters
+    letters = _letters(function.spec)
     given = zip(letters.items(), record.arguments, strict=False)
     arguments = {name: _text(value) if letter == "s" else value for (name, letter), value in given}
     failed = function.result == "i" and record.result != 0

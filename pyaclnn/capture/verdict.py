@@ -5,25 +5,58 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from xml.etree import ElementTree as ET
 
 import msgspec
 import numpy as np
+from msgspec.structs import replace
 
 from pyaclnn.cann.status import meaning
+from pyaclnn.capture.descriptors import arguments_of
 from pyaclnn.facts.accuracy import TOLERANCES, judge
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from numpy.typing import NDArray
+    from typing_extensions import Self
 
     from pyaclnn.capture.trace import Call, Contents
 
-__all__ = ["TIMED_OUT", "Divergence", "Outcome", "difference"]
+__all__ = ["TIMED_OUT", "Answer", "CallId", "Divergence", "Outcome", "difference"]
 
 TIMED_OUT: Final = 507046
 """The status of a wait with a limit, which depends on the machine's speed."""
-_UNMADE: Final = "skipped that use what no call in the trace has made"
+_UNMADE: Final = "skipped whose handles no replayed call has made"
+
+
+class CallId(NamedTuple):
+    """The number and the function of a call."""
+
+    number: int
+    name: str
+
+
+class Answer(NamedTuple):
+    """Answer to a call.
+
+    Attributes:
+        status: The status; 0 if the function returns none.
+        workspace: The size of the workspace, of a first phase that succeeded.
+        message: CANN's message of a failure.
+    """
+
+    status: int = 0
+    workspace: int | None = None
+    message: str | None = None
+
+    @classmethod
+    def of(cls, call: Call) -> Self:
+        """Return the recorded answer to a call."""
+        asked = not call.failed and call.letters.get("workspaceSize", "").startswith("o")
+        size = call.handle("workspaceSize") if asked else None
+        return cls(call.status, size, call.message)
 
 
 class Divergence(msgspec.Struct, frozen=True):
@@ -38,6 +71,8 @@ class Divergence(msgspec.Struct, frozen=True):
         recorded: The recorded answer.
         here: That of this machine.
         text: The difference in words.
+        arguments: The arguments of the call; of a second phase those of the first.
+        message: CANN's message of the failure.
     """
 
     call: int
@@ -48,13 +83,17 @@ class Divergence(msgspec.Struct, frozen=True):
     recorded: str
     here: str
     text: str
+    arguments: str = ""
+    message: str = ""
 
     def __str__(self) -> str:
-        """Return it as a line of a report."""
+        """Return it as a line of a report, and lines for the arguments and the message."""
         place = f" {self.argument}" if self.argument else ""
         index = f"{list(self.element)}" if self.element is not None else ""
-        return (f"call {self.call} {self.function}{place}{index}: {self.kind}: recorded "
+        head = (f"call {self.call} {self.function}{place}{index}: {self.kind}: recorded "
                 f"{self.recorded}, here {self.here}{self.text and f'; {self.text}'}")  # fmt: skip
+        rest = [*([f"with {self.arguments}"] if self.arguments else []), *self.message.splitlines()]
+        return "\n".join([head, *(f"        {line}" for line in rest)])
 
 
 class Outcome(msgspec.Struct):
@@ -64,6 +103,7 @@ class Outcome(msgspec.Struct):
         trace: The file's name.
         backend: The backend of this machine, or the other trace.
         done: What was done with the calls, in words.
+        chips: The chip of the trace, if its program asked for that, and of this machine.
         calls: Calls that were run again.
         judged: Results that were compared, by operator.
         unjudged: Results that could not be compared, by operator: they were not recorded, or the
@@ -79,6 +119,7 @@ class Outcome(msgspec.Struct):
     trace: str
     backend: str
     done: str
+    chips: tuple[str, str] = ("", "")
     calls: int = 0
     judged: Counter[str] = msgspec.field(default_factory=Counter)
     unjudged: Counter[str] = msgspec.field(default_factory=Counter)
@@ -89,30 +130,40 @@ class Outcome(msgspec.Struct):
     divergences: list[Divergence] = msgspec.field(default_factory=list)
 
     def note(
-        self, call: Call, kind: str, recorded: str, here: str, argument: str = "", text: str = "",
-        element: tuple[int, ...] | None = None,
+        self, call: Call | CallId, kind: str, recorded: str, here: str, argument: str = "",
+        text: str = "", element: tuple[int, ...] | None = None, message: str = "",
     ) -> None:  # fmt: skip
         """Note that the answers to a call differ."""
         self.divergences.append(
-            Divergence(call.number, call.name, kind, argument, element, recorded, here, text)
-        )
+            Divergence(call.number, call.name, kind, argument, element, recorded, here, text,
+                       message=message)
+        )  # fmt: skip
 
-    def compare_status(self, call: Call, here: int) -> None:
-        """Compare the status of a call with that of this machine."""
-        recorded = call.result if isinstance(call.result, int) else 0
-        if recorded != here:
-            one, other = (f"{n} {meaning(n).name}" if n else "0" for n in (recorded, here))
-            self.note(call, "status", one, other)
+    def compare_answers(self, call: Call | CallId, recorded: Answer, here: Answer) -> None:
+        """Compare the status of a call and the size of its workspace."""
+        if recorded.status != here.status:
+            one, other = (
+                f"{n} {meaning(n).name}" if n else "0" for n in (recorded.status, here.status)
+            )
+            message = here.message or recorded.message or ""
+            self.note(call, "status", one, other, message=message.strip())
+        elif recorded.workspace != here.workspace:
+            one, other = (f"{answer.workspace} bytes" for answer in (recorded, here))
+            self.note(call, "workspace", one, other, "workspaceSize")
 
-    def compare_workspace(self, call: Call, here: int) -> None:
-        """Compare the size of a workspace with that of this machine."""
-        recorded = call.handle("workspaceSize")
-        if recorded != here:
-            self.note(call, "workspace", f"{recorded} bytes", f"{here} bytes", "workspaceSize")
+    def describe(self, path: Path) -> None:
+        """Add the arguments of the calls at which the answers part, as the trace has them."""
+        wanted = {each.call for each in self.divergences if each.kind != "calls"}
+        arguments = arguments_of(path, wanted)
+        self.divergences = [
+            replace(each, arguments=arguments.get(each.call, "") if each.kind != "calls" else "")
+            for each in self.divergences
+        ]
 
     def compare_contents(
-        self, call: Call, recorded: Contents, answer: int, data: bytes | None, *, exact: bool
-    ) -> None:
+        self, call: Call | CallId, recorded: Contents, answer: int, data: bytes | None, *,
+        exact: bool,
+    ) -> None:  # fmt: skip
         """Compare a result.
 
         Args:
@@ -156,6 +207,10 @@ class Outcome(msgspec.Struct):
         lines.append(f"{counts}: {'no divergence' if not found else f'{found} divergences'}.")
         return "\n".join(lines)
 
+    def json(self) -> str:
+        """Return it as JSON."""
+        return msgspec.json.format(msgspec.json.encode(self)).decode()
+
     def _operators(self) -> dict[str, list[str]]:
         """Return the divergences of each operator, in words."""
         counted = (self.judged, self.unjudged, self.by_status)
@@ -173,20 +228,29 @@ class Outcome(msgspec.Struct):
         skipped = sorted({*self.skipped, *self.unmade})
         if skipped:
             lines += ["", f"Not replayed: {', '.join(skipped)}."]
-        return "\n".join([f"{self.trace} on {self.backend}", "", *lines])
+        sides = zip((self.trace, self.backend), self.chips, strict=True)
+        names = [f"{name} ({chip})" if chip else name for name, chip in sides]
+        word = " on " if self.done.startswith("replayed") else " and "
+        return "\n".join([word.join(names), "", *lines])
 
     def junit(self) -> str:
         """Return JUnit XML: a case for each operator."""
         found = self._operators()
-        suite = ET.Element("testsuite", name=f"replay of {self.trace}", tests=str(len(found)),
-                           failures=str(sum(map(bool, found.values()))))  # fmt: skip
+        skipped = {n for n in found if self.unjudged[n] and not self.judged[n] and not found[n]}
+        counts = {"tests": len(found), "failures": sum(map(bool, found.values())),
+                  "errors": 0, "skipped": len(skipped)}  # fmt: skip
+        attributes = {"name": f"{self.trace} {self.done}", **{n: str(c) for n, c in counts.items()}}
+        suites = ET.Element("testsuites", attributes)
+        suite = ET.SubElement(suites, "testsuite", attributes)
         for name, texts in found.items():
-            case = ET.SubElement(suite, "testcase", name=name, classname="replay")
+            case = ET.SubElement(suite, "testcase", name=name, classname="pyaclnn.capture")
             if texts:
-                ET.SubElement(case, "failure", message=texts[0]).text = "\n".join(texts)
-            elif self.unjudged[name] and not self.judged[name]:
+                first = texts[0].partition("\n")[0]
+                ET.SubElement(case, "failure", message=first).text = "\n".join(texts)
+            elif name in skipped:
                 ET.SubElement(case, "skipped", message="contents were not recorded")
-        return ET.tostring(suite, encoding="unicode")
+        text: bytes = ET.tostring(suites, "utf-8", xml_declaration=True)
+        return text.decode()
 
 
 def difference(

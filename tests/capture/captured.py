@@ -4,11 +4,13 @@
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
 from typing import TYPE_CHECKING
 
+from .command_server import run
+
 if TYPE_CHECKING:
+    import subprocess
     from pathlib import Path
 
 __all__ = ["PROGRAM", "WRONG_KERNEL", "capture", "pyaclnn"]
@@ -42,10 +44,7 @@ def muls(self, other):
 def pyaclnn(*arguments: str | Path | int, **variables: str) -> subprocess.CompletedProcess[str]:
     """Run the command on the simulated NPU."""
     environment = {**os.environ, "PYACLNN_BACKEND": "mock", **variables}
-    command = [sys.executable, "-m", "pyaclnn", *map(str, arguments)]
-    return subprocess.run(
-        command, env=environment, capture_output=True, text=True, timeout=300, check=False
-    )
+    return run([*map(str, arguments)], environment)
 
 
 def capture(trace: Path, program: str, *options: str, **variables: str) -> Path:

@@ -7,12 +7,16 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from pyaclnn.capture import compare
 from pyaclnn.capture.trace import Call, read_trace
 
 from .captured import capture, pyaclnn
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
+
+    from pyaclnn.capture.trace import Record
 
 WAIT = """
 import numpy as np, pyaclnn
@@ -80,4 +84,17 @@ def test_a_thread_without_an_equal_parts_at_its_first_other_call(orders: dict[st
     done = pyaclnn("trace", "compare", orders["ab"], orders["bb"])
     assert done.returncode == 1
     (line,) = (line for line in done.stdout.splitlines() if line.startswith("call "))
-    assert "recorded aclCreateScalar, here aclCreateTensor" in line
+    assert "recorded aclCreateScalar, here aclCreateTensor; the rest of their threads is" in line
+
+
+def test_each_trace_is_read_once(orders: dict[str, Path], monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[Path] = []
+
+    def reader(path: Path) -> Iterator[Record]:
+        read.append(path)
+        return read_trace(path)
+
+    monkeypatch.setattr(compare, "read_trace", reader)
+    found = compare.compare(orders["ab"], orders["ba"])
+    assert (found.judged.total(), found.divergences) == (6, [])
+    assert read == [orders["ab"], orders["ba"]]

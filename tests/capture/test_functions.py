@@ -3,9 +3,19 @@
 
 from __future__ import annotations
 
+import os
+import shlex
+import subprocess
+from pathlib import Path
+
 import pytest
 
+from pyaclnn.cann.simulator import libdir, simulator
 from pyaclnn.capture.functions import known, recorded, roles
+from pyaclnn.capture.trace import Call, Unrecorded, read_trace
+from pyaclnn.mock import cflags, ldflags
+
+from .captured import pyaclnn
 
 
 @pytest.mark.parametrize(
@@ -44,3 +54,24 @@ def test_a_path_is_never_a_text_of_the_trace() -> None:
 
 def test_what_has_no_declaration_is_passed_on() -> None:
     assert list(known(["notOfCann"])) == ["notOfCann\t-\tx"]
+
+
+def test_a_function_of_no_table_is_passed_on_with_all_registers_and_counted(tmp_path: Path) -> None:
+    real, source = tmp_path / "real", Path(__file__).parent / "c" / "unknown.c"
+    real.mkdir()
+    for file in (*libdir().glob("*.so"), simulator()):
+        (real / file.name).symlink_to(file)
+    compiler = [*shlex.split(os.environ.get("CC", "cc")), str(source), *cflags()]
+    library, program = real / "libaclnn_extra.so", tmp_path / "program"
+    own = ["-DLIBRARY", "-shared", "-fPIC", "-Wl,-soname,libaclnn_extra.so", "-o", str(library)]
+    subprocess.run([*compiler, *own], check=True)
+    linked = ["-o", str(program), str(library), *ldflags()]
+    subprocess.run([*compiler, *linked], check=True)
+    trace = tmp_path / "run.trace"
+    done = pyaclnn("capture", "-o", trace, "--", program, PYACLNN_BACKEND=str(real))
+    expected = 2 * 2.5 + 3 * 3 + 4 * 4.5 + 25 + 36 + 49 + 64 + 81 + 102.5 + 121
+    assert [float(line) for line in done.stdout.split()] == [n + expected for n in range(3)]
+    records = list(read_trace(trace))
+    assert [r.calls for r in records if isinstance(r, Unrecorded)] == [3]
+    assert [r.name for r in records if isinstance(r, Call)] == ["aclInit", "aclFinalize"]
+    assert "not recorded: aclOfNoTable 3\n" in pyaclnn("trace", "show", trace).stdout

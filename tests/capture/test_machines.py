@@ -26,6 +26,7 @@ for dtype in (np.float32, np.float16, ml_dtypes.bfloat16):
     aclnn.mish(x.astype(dtype))
     pyaclnn.ops.rms_norm(x.astype(dtype), np.ones(6, dtype))
 aclnn.square(x)
+assert pyaclnn.Device(0).soc_name == "Ascend910B3"
 """
 BFLOAT16 = 27
 """An aclDataType, which Atlas inference products do not compute in."""
@@ -66,6 +67,21 @@ def test_a_chip_without_bfloat16_parts_at_its_operators(trace: Path) -> None:
     assert len(expected) == 3
     refused = "status: recorded 0, here 161002 ACLNN_ERR_PARAM_INVALID"
     assert parted(trace, PYACLNN_MOCK_SOC="Ascend310P3") == dict.fromkeys(expected, refused)
+
+
+def test_a_divergence_has_the_arguments_and_the_message_and_a_report_the_chips(
+    trace: Path, tmp_path: Path
+) -> None:
+    report = tmp_path / "report.md"
+    done = pyaclnn(
+        "replay", trace, "--report", report, **{**HERE, "PYACLNN_MOCK_SOC": "Ascend310P3"}
+    )
+    head, arguments, message = done.stdout.splitlines()[:3]
+    assert head.endswith(" here 161002 ACLNN_ERR_PARAM_INVALID")
+    tensors = "self=bfloat16[4, 6], other=bfloat16[4, 6], alpha=1.0, out=bfloat16[4, 6]"
+    assert arguments.startswith(f"        with {tensors}, ")
+    assert "self has data type bfloat16; it must be" in message
+    assert report.read_text().startswith("run.trace (Ascend910B3) on mock (Ascend310P3)\n")
 
 
 def test_a_release_without_an_operator_parts_at_its_call(trace: Path) -> None:

@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Contents are recorded as asked for: by size, by operator, and in full where a stream fails."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pyaclnn.capture.trace import Absent, Call, Contents, read_trace
+
+from .captured import capture
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+FAILS = """
+import numpy as np, pyaclnn
+from pyaclnn import aclnn
+with pyaclnn.Device(0) as device, pyaclnn.Stream(device) as stream:
+    x = pyaclnn.to_device(np.arange(6, dtype=np.float32), device)
+    for factor in (2, 3):
+        try:
+            aclnn.muls(x, np.float32(factor), stream=stream)
+            stream.synchronize()
+        except pyaclnn.AclError:
+            print("failed", factor)
+"""
+
+
+def full(trace: Path) -> list[tuple[int, str, bool]]:
+    """Return of each operand of aclnnMuls the turn, the name, and whether it is there in full."""
+    records = list(read_trace(trace))
+    turns = [r.number for r in records if isinstance(r, Call) and r.name == "aclnnMuls"]
+    contents = [r for r in records if isinstance(r, Contents) and r.call in turns]
+    return [(turns.index(c.call), c.name, c.data is not None) for c in contents]
+
+
+@pytest.mark.parametrize(("largest", "in_full"), [("23", False), ("24", True)])
+def test_contents_above_the_largest_size_are_hashed(
+    largest: str, in_full: bool, tmp_path: Path
+) -> None:
+    options = ("--contents", "full", "--largest", largest)
+    found = full(capture(tmp_path / "run.trace", FAILS, *options))
+    assert found == [(turn, name, in_full) for turn in (0, 1) for name in ("self", "out")]
+
+
+def test_what_fails_on_its_stream_has_its_inputs_in_full(tmp_path: Path) -> None:
+    fault = {"PYACLNN_MOCK_FAULTS": "aclnnMuls:2=async:507015"}
+    trace = capture(tmp_path / "run.trace", FAILS, **fault)
+    assert full(trace) == [(0, "self", False), (0, "out", False), (1, "self", True)]
+    (absent,) = (r for r in read_trace(trace) if isinstance(r, Absent))
+    assert (absent.name, absent.reason) == ("out", "its stream failed")

@@ -12,7 +12,6 @@ import errno
 import io
 import json
 import os
-import select
 import stat
 import time
 from typing import Any, Final
@@ -195,6 +194,8 @@ class _Stream(io.FileIO):
         return count
 
     def _wait(self, seconds: float, reason: str) -> None:
+        import select  # noqa: PLC0415  # pipes alone are waited for
+
         changes = select.poll()
         changes.register(self.fileno(), select.POLLIN)
         if not changes.poll(max(seconds, 0) * 1000):

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import atexit
 import sys
-import traceback
 import tracemalloc
 import warnings
 import weakref
@@ -321,10 +320,10 @@ def _abandon(resource: Resource, expects_close: bool, origin: str | None) -> Non
 def _creation_place() -> str | None:
     if not tracemalloc.is_tracing():
         return None
-    for frame in reversed(traceback.extract_stack()):
-        if not frame.filename.startswith(_PACKAGE):
-            return f"{frame.filename}:{frame.lineno}"
-    return None
+    frame = sys._getframe()  # noqa: SLF001  # `traceback` costs more to import than all of this
+    while frame is not None and frame.f_code.co_filename.startswith(_PACKAGE):
+        frame = frame.f_back
+    return frame and f"{frame.f_code.co_filename}:{frame.f_lineno}"
 
 
 def begin_exit() -> None:

@@ -24,7 +24,7 @@ from pyaclnn.runtime.interrupts import Finalizer
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from types import TracebackType
+    from types import FrameType, TracebackType
 
     from typing_extensions import Self
 
@@ -320,10 +320,11 @@ def _abandon(resource: Resource, expects_close: bool, origin: str | None) -> Non
 def _creation_place() -> str | None:
     if not tracemalloc.is_tracing():
         return None
-    frame = sys._getframe()  # noqa: SLF001  # `traceback` costs more to import than all of this
+    # The module `traceback` would take longer to import than the one that wants it.
+    frame: FrameType | None = sys._getframe()  # noqa: SLF001
     while frame is not None and frame.f_code.co_filename.startswith(_PACKAGE):
         frame = frame.f_back
-    return frame and f"{frame.f_code.co_filename}:{frame.f_lineno}"
+    return None if frame is None else f"{frame.f_code.co_filename}:{frame.f_lineno}"
 
 
 def begin_exit() -> None:

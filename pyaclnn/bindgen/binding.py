@@ -42,6 +42,7 @@ _BY_HAND = (
     "launcher.c",
     "lending.c",
     "callers.c",
+    "torch_tensors.c",
 )
 """The C that is written by hand, in an order that compiles."""
 

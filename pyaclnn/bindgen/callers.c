@@ -79,6 +79,13 @@ static const void *begin_call(void)
     return told ? before : callers_begin(NULL, 0);
 }
 
+/* Return whether a wrapper keeps the GIL: the function that it calls uses Python's objects. */
+static inline int keeps_gil(const char *wrapper)
+{
+    static const char own[] = "_cffi_f_binding_torch_";
+    return strncmp(wrapper, own, sizeof own - 1) == 0;
+}
+
 /* Prologue and epilogue of every call in cffi's wrappers. */
 #undef Py_BEGIN_ALLOW_THREADS
 #undef Py_END_ALLOW_THREADS
@@ -86,9 +93,11 @@ static const void *begin_call(void)
     {                                                                                              \
         const int binding_tells = callers_begin != NULL && reaches_cann(__func__);                 \
         const void *const binding_before = binding_tells ? begin_call() : NULL;                    \
-        PyThreadState *binding_thread = PyEval_SaveThread();
+        PyThreadState *binding_thread = keeps_gil(__func__) ? NULL : PyEval_SaveThread();
 #define Py_END_ALLOW_THREADS                                                                       \
-    PyEval_RestoreThread(binding_thread);                                                          \
+    if (binding_thread != NULL) {                                                                  \
+        PyEval_RestoreThread(binding_thread);                                                      \
+    }                                                                                              \
     if (binding_tells && callers_end != NULL) {                                                    \
         callers_end(binding_before);                                                               \
     }                                                                                              \

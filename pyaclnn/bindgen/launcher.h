@@ -148,3 +148,51 @@ int binding_plan_run_with(struct binding_plan *plan, struct binding_timeline *ti
 int binding_plan_run_on(struct binding_plan *plan, struct binding_timeline *timeline, uint32_t count, const char *message);
 int binding_plan_close(struct binding_plan *plan);
 int binding_view_shape(const struct binding_plan *plan, uint32_t descriptor, int64_t *dims, uint64_t *rank);
+
+/* Functions of PyTorch: one in Python that creates handles of the tensors in a list, and those in C,
+ * as PyTorch's headers declare them. `dense` has a bit for each format whose elements are addressed
+ * by strides, from -1 on. */
+struct binding_torch {
+    uintptr_t handles_of;
+    uint64_t dense;
+    int32_t (*get_dim)(void *tensor, int64_t *rank);
+    int32_t (*get_sizes)(void *tensor, int64_t **dims);
+    int32_t (*get_strides)(void *tensor, int64_t **strides);
+    int32_t (*get_dtype)(void *tensor, int32_t *dtype);
+    int32_t (*get_device_type)(void *tensor, int32_t *type);
+    int32_t (*get_device_index)(void *tensor, int32_t *index);
+    int32_t (*get_data_ptr)(void *tensor, void **address);
+    int32_t (*delete_tensor_object)(void *tensor);
+    int32_t (*call_dispatcher)(const char *name, const char *overload, uint64_t *stack);
+};
+
+/* Layout of a tensor of PyTorch, in PyTorch's numbers; CANN takes at most 25 axes. */
+struct binding_torch_layout {
+    int32_t dtype;
+    int32_t device_type;
+    int32_t device;
+    int64_t rank;
+    int64_t dims[25];
+    int64_t strides[25];
+};
+
+/* Where a launcher reads an address: `offset` bytes behind the start of a tensor of a list. */
+struct binding_torch_place {
+    uint32_t tensor;
+    uint64_t offset;
+    void **address;
+};
+
+/* A call that was made of tensors of these layouts, to be made again. */
+struct binding_torch_call {
+    const struct binding_operator *op;
+    const char *message;
+    uint32_t given_count;
+    uint32_t place_count;
+    struct binding_torch_layout *given;
+    struct binding_torch_place *places;
+};
+
+void binding_torch_use(const struct binding_torch *functions);
+int binding_torch_read(uintptr_t tensors, struct binding_torch_layout *layouts, uint32_t count);
+int binding_torch_launch(const struct binding_torch_call *known, uintptr_t tensors, struct binding_timeline *timeline);

@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pyaclnn.base.errors import InvalidArgumentError
+from pyaclnn.torch import library
 from pyaclnn.torch.tensors import Tensor, require_npu
 
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ def layer_norm(
     given: tuple[Tensor | None, ...] = input, weight, bias
     if torch.is_autocast_enabled("npu"):
         given = _wide("layer_norm", *given)
-    return _call("layer_norm", *given, _lengths(normalized_shape), eps)[0]
+    return library.OPERATORS["layer_norm"](*given, _lengths(normalized_shape), eps)[0]
 
 
 def rms_norm(
@@ -84,7 +85,7 @@ def rms_norm(
     elif tuple(weight.shape) != _lengths(normalized_shape):
         given, wanted = f"of shape {tuple(weight.shape)}", f"of shape {_lengths(normalized_shape)}"
         raise InvalidArgumentError.of("rms_norm", "weight", given, wanted)
-    return _call("rms_norm", input, weight, eps)[0]
+    return library.OPERATORS["rms_norm"](input, weight, eps)[0]
 
 
 def add_rms_norm(
@@ -109,7 +110,7 @@ def add_rms_norm(
         ImportError: PyTorch or torch-npu is not installed.
         AclError: CANN refused the call.
     """
-    normed, total = _call("add_rms_norm", x1, x2, weight, eps)[:2]
+    normed, total = library.OPERATORS["add_rms_norm"](x1, x2, weight, eps)[:2]
     return normed, total
 
 
@@ -145,7 +146,7 @@ def group_norm(
     given: tuple[Tensor | None, ...] = input, weight, bias
     if torch.is_autocast_enabled("npu"):
         given = _wide("group_norm", *given)
-    return _call("group_norm", *given, num_groups, eps)[0]
+    return library.OPERATORS["group_norm"](*given, num_groups, eps)[0]
 
 
 def _lengths(shape: int | Sequence[int]) -> tuple[int, ...]:
@@ -161,10 +162,3 @@ def _wide(routine: str, *given: Tensor | None) -> tuple[Tensor | None, ...]:
             require_npu(routine, name, tensor)
     narrow = (torch.float16, torch.bfloat16)
     return tuple(t.float() if t is not None and t.dtype in narrow else t for t in given)
-
-
-def _call(name: str, *arguments: object) -> tuple[Tensor, ...]:
-    from pyaclnn.torch.library import OPERATORS  # noqa: PLC0415  # made on first use
-
-    results: tuple[Tensor, ...] = OPERATORS[name](*arguments)
-    return results

@@ -13,31 +13,38 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from pyaclnn.calling.arguments import frozen
 from pyaclnn.calling.launch import CLEANUP_FAILED, failure, report_cleanup
-from pyaclnn.calling.operator import NO_PLAN
+from pyaclnn.calling.tensor_calls import TensorCall, launch_again
 from pyaclnn.cann import raw
 from pyaclnn.runtime.array import DeviceArray
 from pyaclnn.torch.tensors import (
-    DENSE,
     at_exit,
-    format_of,
+    empty_on,
     handle_of,
+    is_readable,
     on_npu,
     pytorch,
-    require_dense,
 )
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from pyaclnn.base.errors import AclError
+    from pyaclnn.calling.operator import Operator
+    from pyaclnn.runtime.stream import Stream
     from pyaclnn.torch.tensors import Tensor
 
 __all__ = ["Call", "Launches", "Place", "Spec"]
 
 _MOST_KEPT: Final = 1024
 """The most layouts of an operator; a program with more of them starts over."""
+_MOST_ALIKE: Final = 16
+"""The most of them whose first tensors are alike: threads share a layout by having one each."""
 _ALIGNED: Final = 512
 """Bytes: tensors that share a block begin at multiples of this, as PyTorch's own blocks do."""
+
+_DIFFERS: Final = int(raw.BINDING_DIFFERS)
+"""The launcher's answer that tensors have other layouts, or no memory."""
+_NOT_ASKED: Final = int(raw.BINDING_BUSY)
+"""The answer that CANN was not asked."""
 
 Spec = tuple["Sequence[int]", Any]
 """The shape and the dtype of a tensor to be made."""
@@ -66,36 +73,51 @@ class Call(NamedTuple):
 
 
 class _Kept(NamedTuple):
-    """A call that was made.
+    """A call that was made, for the next one with tensors of the same layouts.
 
     Attributes:
         stream: Where it goes.
         operator: The operator.
         arguments: Its arguments in C order, with views of tensors.
-        message: The same for the launcher.
-        given: Of each given tensor that is used, its place and where its address is written.
-        specs: Of each made tensor that is returned, its shape, its dtype and the same.
-        spare: Of the others, which share a block, where they begin in it and the same.
-        room: The size of that block in bytes.
-        device: The device of the tensors.
+        known: The same for C, with the layouts of the given tensors.
+        specs: The shape, the strides and the dtype of each made tensor that is returned, and of a
+            block for the others.
+        returned: The number of those that are returned.
     """
 
     stream: Any
     operator: Any
     arguments: Sequence[Any]
-    message: bytes
-    given: Sequence[tuple[int, memoryview]]
-    specs: Sequence[tuple[Sequence[int], Any, memoryview]]
-    spare: Sequence[tuple[int, memoryview]]
-    room: int
-    device: Any
+    known: TensorCall
+    specs: Sequence[tuple[Sequence[int], Sequence[int], Any]]
+    returned: int
 
-    def failure(self, status: int) -> AclError | MemoryError:
-        """Return the error of this call, which CANN refused just now."""
-        for array in self.arguments:
-            if isinstance(array, DeviceArray):
-                array._memory.pointer = array._memory.block.address
-        return failure(status, self.operator.describe(self.arguments))
+    def launch(self, given: Sequence[Tensor], index: int) -> tuple[int, list[Tensor]]:
+        """Make tensors, and launch the call.
+
+        Args:
+            given: The tensors that are given, without those that are omitted.
+            index: Their NPU.
+
+        Returns:
+            0 if CANN has taken it, or less; and the made tensors.
+        """
+        timeline = self.stream._current
+        if timeline is None or timeline.crowded:
+            return _NOT_ASKED, []
+        empty = empty_on(index)
+        made = [empty(*spec) for spec in self.specs]
+        tensors = [*given, *made]
+        status = launch_again(self.known.struct, id(tensors), timeline.struct)
+        if status > 0:
+            for array in self.arguments:
+                if isinstance(array, DeviceArray):
+                    array._memory.pointer = array._memory.block.address
+            raise failure(status, self.operator.describe(self.arguments))
+        if status == CLEANUP_FAILED:
+            report_cleanup()
+            status = 0
+        return status, made[: self.returned]
 
 
 class Launches:
@@ -121,9 +143,7 @@ class Launches:
         self._call = call
         # A call is taken out while a thread makes it; others make one of their own.
         self._known: dict[Any, list[_Kept]] = {}
-        self._torch = pytorch()
-        self._empty = self._torch.empty
-        self._format_of, self._handle_of = format_of(), handle_of()
+        self._handle_of = handle_of()
         at_exit(self._known.clear)
 
     def made(self, given: Sequence[Tensor | None], options: tuple[Any, ...]) -> list[Tensor]:
@@ -132,7 +152,7 @@ class Launches:
         specs = self._specs(given, *options)
         return [like.new_empty(shape, dtype=dtype) for shape, dtype in specs]
 
-    def run(  # noqa: C901, PLR0912  # calls of functions would be most of its time
+    def run(
         self, given: Sequence[Tensor | None], options: tuple[Any, ...], wanted: int | None = None
     ) -> list[Tensor]:
         """Queue a call on PyTorch's current stream, without waiting for it.
@@ -154,51 +174,29 @@ class Launches:
         if index < 0:  # of a device that has no stream
             return self._first([], given, options, wanted)
         handle = self._handle_of(index)  # PyTorch submits its pending work now
-        layouts = [
-            None if t is None else (t.shape, t.stride(), t.dtype, t.get_device()) for t in given
-        ]
-        key = (handle, wanted, options, *map(type, options), *layouts)
+        tensors = [t for t in given if t is not None]
+        absent = () if len(tensors) == len(given) else tuple([t is None for t in given])
+        key = (handle, wanted, options, *map(type, options), absent, tensor.shape, tensor.dtype)
         free = self._known.get(key)
         if free is None:
             if len(self._known) >= _MOST_KEPT:
                 self._known.clear()
             free = self._known[key] = []
-        try:
-            kept = free.pop()
-        except IndexError:
-            return self._first(free, given, options, wanted)
-        try:
-            timeline = kept.stream._current
-            if timeline is None or timeline.crowded:
+        for _ in range(len(free)):
+            try:
+                kept = free.pop()
+            except IndexError:  # other threads have taken them
+                break
+            status = 0
+            try:
+                status, made = kept.launch(tensors, index)
+            finally:  # those of other layouts come next
+                free.insert(0 if status == _DIFFERS else len(free), kept)
+            if not status:
+                return made
+            if status != _DIFFERS:
                 return self._first([], given, options, wanted)
-            for place, address in kept.given:
-                tensor = given[place]
-                if self._format_of(tensor) not in DENSE:
-                    require_dense(self._name, self._names[place], tensor)
-                address[0] = tensor.data_ptr()
-                if not address[0]:  # its memory is gone, which the first call refuses
-                    return self._first([], given, options, wanted)
-            empty, device = self._empty, kept.device
-            made = []
-            for shape, dtype, address in kept.specs:
-                tensor = empty(shape, dtype=dtype, device=device)
-                address[0] = tensor.data_ptr()
-                made.append(tensor)
-            if kept.room:
-                block = empty(kept.room, dtype=self._torch.uint8, device=device)
-                start = block.data_ptr()
-                for offset, address in kept.spare:
-                    address[0] = start + offset
-            status = kept.operator.function(timeline.struct, NO_PLAN, 0, kept.message)
-            if status > 0:
-                raise kept.failure(status)
-        finally:
-            free.append(kept)
-        if status == CLEANUP_FAILED:
-            report_cleanup()
-        elif status:  # CANN was not asked, or only for the size of a workspace
-            return self._first([], given, options, wanted)
-        return made
+        return self._first(free, given, options, wanted)
 
     def _first(
         self,
@@ -229,32 +227,57 @@ class Launches:
         used = {id(array) for array in arguments if isinstance(array, DeviceArray)}
         # Others have memory that the call allocated, or none.
         if (
-            checked.is_repeatable
+            is_readable()
+            and checked.is_repeatable
             and checked.zeros is None
+            and not checked.operator.struct.invoke  # by Python
             and used == {id(array) for array in views.values() if array._memory.borrowed}
             and views.keys() >= set(range(len(given), len(tensors)))
+            and len(free) < _MOST_ALIKE
         ):
-            count = len(made) if wanted is None else wanted
-            spare = [-(-tensor.nbytes // _ALIGNED) * _ALIGNED for tensor in made[count:]]
-            starts = [*itertools.accumulate(spare, initial=0)]
-            addresses = {place: _address(array) for place, array in views.items()}
-            ours = [addresses[place] for place in range(len(given), len(tensors))]
-            rows = zip(made[:count], ours[:count], strict=True)
-            kept = _Kept(
-                stream=npu.stream,
-                operator=checked.operator,
-                arguments=arguments,
-                message=checked.operator.message(arguments),
-                given=[(place, at) for place, at in addresses.items() if place < len(given)],
-                specs=[(t.shape, t.dtype, at) for t, at in rows],
-                spare=[*zip(starts[:-1], ours[count:], strict=True)],
-                room=starts[-1],
-                device=made[0].device,
-            )
-            free.append(kept)
+            kept = _kept(checked.operator, arguments, given, made, wanted, views, npu.stream)
+            if kept is not None:
+                free.append(kept)
         return made[:wanted]
 
 
-def _address(array: DeviceArray) -> memoryview:
-    """Return where the address of an array's memory is written for the launcher."""
-    return memoryview(raw.ffi.buffer(raw.ffi.addressof(array._memory.block, "address"))).cast("Q")
+def _kept(
+    operator: Operator,
+    arguments: Sequence[Any],
+    given: Sequence[Tensor | None],
+    made: Sequence[Tensor],
+    wanted: int | None,
+    views: Mapping[int, DeviceArray],
+    stream: Stream,
+) -> _Kept | None:
+    """Return what is kept of a call that was made.
+
+    Args:
+        operator: The operator.
+        arguments: Its arguments in C order, with views of tensors.
+        given: The tensors that are given; None for an omitted one.
+        made: Those that were made.
+        wanted: The number of made tensors that are returned; all of them if None.
+        views: The views of tensors, by their places among all.
+        stream: Where the call went.
+
+    Returns:
+        None if C cannot read a tensor that is given.
+    """
+    listed = [tensor for tensor in given if tensor is not None]
+    returned, others = made[:wanted], made[len(made[:wanted]) :]
+    sizes = [-(-tensor.nbytes // _ALIGNED) * _ALIGNED for tensor in others]
+    *starts, room = itertools.accumulate(sizes, initial=0)
+    specs = [(tuple(t.shape), t.stride(), t.dtype) for t in returned]
+    if room:
+        specs.append(((room,), (1,), pytorch().uint8))
+    # Of each tensor the place in the list that C gets, and where it begins there.
+    ahead = itertools.accumulate([tensor is not None for tensor in given[:-1]], initial=0)
+    found = [(at, 0) for at in ahead]
+    found += [(len(listed) + at, 0) for at in range(len(returned))]
+    found += [(len(listed) + len(returned), start) for start in starts]
+    places = [(view, *found[place]) for place, view in views.items()]
+    known = TensorCall.of(operator, arguments, listed, places)
+    if known is None:
+        return None
+    return _Kept(stream, operator, arguments, known, specs, len(returned))

@@ -167,8 +167,10 @@ def _operator(  # noqa: C901  # functions that share what differs between norms
                 if tensor is not None:
                     require_npu(name, argument, tensor)
             return Function.apply(*arguments)
-        if is_recording() and any(t is not None and t.requires_grad for t in given):
-            return (Function.apply if is_compiling else recorded)(*arguments)
+        if is_recording():
+            for tensor in given:
+                if tensor is not None and tensor.requires_grad:
+                    return (Function.apply if is_compiling else recorded)(*arguments)
         if is_compiling:
             return forward(*arguments)
         return run(given, arguments[count:], results)
@@ -182,10 +184,9 @@ def _is_plain(arguments: Iterable[Any]) -> bool:
     Transforms, modes, profilers, tracing, tangents, subclasses of tensors and what transforms leave
     need PyTorch's dispatcher.
     """
-    onlookers, is_wrapped, tensors, others = _plainness()
-    for looks_on in onlookers:
-        if looks_on():
-            return False
+    looks_on, is_wrapped, tensors, others = _plainness()
+    if looks_on():
+        return False
     for argument in arguments:
         kind = type(argument)
         if kind in tensors:
@@ -197,25 +198,34 @@ def _is_plain(arguments: Iterable[Any]) -> bool:
 
 
 @functools.cache
-def _plainness() -> tuple[tuple[Callable[[], Any], ...], Callable[[Any], bool], Any, Any]:
-    """Return what says that something looks on, and the types of arguments of a plain call.
+def _plainness() -> tuple[Callable[[], Any], Callable[[Any], bool], Any, Any]:
+    """Return the function that says whether something looks on, and the types of a plain call.
 
     Where a release of PyTorch lacks one of the names, something may look on at every call.
     """
     torch, named = pytorch(), operator.attrgetter
     types = {torch.Tensor, torch.nn.Parameter}, {torch.Size, type(None), tuple, int, float, bool}
     profiler, forward_ad = torch.autograd.profiler, torch.autograd.forward_ad
-
-    def flagged() -> Any:
-        return profiler._is_profiler_enabled or forward_ad._current_level >= 0  # noqa: SLF001  # as above
-
     try:
         # Both flags must exist: the call would not ask for the second one.
         named("autograd.profiler._is_profiler_enabled", "autograd.forward_ad._current_level")(torch)
         is_wrapped = named("_C._functorch.is_functorch_wrapped_tensor")(torch)
-        return (*named(*_ONLOOKERS)(torch), flagged), is_wrapped, *types
+        transforms, modes, functions, traces, profiles = named(*_ONLOOKERS)(torch)
     except AttributeError:
-        return (lambda: True,), bool, *types
+        return (lambda: True), bool, *types
+
+    def looks_on() -> Any:  # a loop would take longer than the calls
+        return (
+            transforms()
+            or modes()
+            or functions()
+            or traces()
+            or profiles()
+            or profiler._is_profiler_enabled  # noqa: SLF001  # as above
+            or forward_ad._current_level >= 0  # noqa: SLF001  # as above
+        )
+
+    return looks_on, is_wrapped, *types
 
 
 def _names(schema: str) -> list[str]:

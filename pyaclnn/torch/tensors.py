@@ -11,10 +11,12 @@ import atexit
 import contextlib
 import functools
 from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from pyaclnn.base.errors import AclError, InvalidArgumentError
 from pyaclnn.base.spelling import with_article
+from pyaclnn.calling.tensor_calls import can_read
 from pyaclnn.runtime.array import DeviceArray
 from pyaclnn.runtime.buffer import Buffer
 from pyaclnn.runtime.context import current_context
@@ -32,8 +34,10 @@ __all__ = [
     "Tensor",
     "Tensors",
     "at_exit",
+    "empty_on",
     "format_of",
     "handle_of",
+    "is_readable",
     "on_npu",
     "pytorch",
     "require_dense",
@@ -73,6 +77,40 @@ def pytorch() -> Any:
 def format_of() -> Any:
     """Return the function that says in which format torch-npu keeps a tensor."""
     return pytorch().ops.npu.get_npu_format.default
+
+
+@functools.cache
+def is_readable() -> bool:
+    """Return whether C can read tensors."""
+    torch = pytorch()
+    inside = getattr(torch._C, "_aoti", None)  # noqa: SLF001  # as PyTorch's compiler uses it
+    handles_of = getattr(inside, "unsafe_alloc_void_ptrs_from_tensors", None)
+    path = Path(torch.__file__).parent / "lib" / "libtorch_cpu.so"
+    return handles_of is not None and can_read(str(path), handles_of, DENSE)
+
+
+def empty_on(index: int) -> Callable[[Any, Any, Any], Tensor]:
+    """Return the function that allocates a tensor on an NPU: of a shape, strides and a dtype."""
+    quick, current = _allocation()
+    return quick if quick is not None and current() == index else _allocation_on(index)
+
+
+@functools.cache
+def _allocation() -> tuple[Any, Any]:
+    """Return the function for the current NPU, which takes half the time, and that of its index."""
+    pytorch()
+    inside = import_module("torch_npu")._C  # noqa: SLF001  # as its compiler uses it
+    quick = getattr(inside, "_empty_strided_npu", None)
+    return quick, getattr(inside, "_npu_getDevice", lambda: -1)
+
+
+@functools.cache
+def _allocation_on(index: int) -> Callable[[Any, Any, Any], Tensor]:
+    torch = pytorch()
+    device = torch.device("npu", index)
+    return lambda shape, strides, dtype: torch.empty_strided(
+        shape, strides, dtype=dtype, device=device
+    )
 
 
 @functools.cache

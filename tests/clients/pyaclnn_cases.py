@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import contextlib
-from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -343,46 +342,6 @@ def modules_of_pyaclnn(device: str) -> Results:
         out = module.to(device)(*given)
         results[name] = out[0] if name.startswith("Add") else out
         assert not name.startswith("Add") or torch.equal(out[1], 2 * x)
-    return results
-
-
-def norms_of_pyaclnn_in_threads(device: str) -> Results:
-    """Threads that make equal calls at the same time have each its own tensors."""
-    norms: Any = torch.nn.functional
-    if device != "cpu":
-        torch.npu.set_device(device)
-        import pyaclnn.torch as norms  # noqa: PLC0415  # torch-npu comes first
-
-    rows = [_random(ROWS, WIDTH, seed=seed) for seed in range(24)]
-
-    def normed(x: torch.Tensor) -> torch.Tensor:
-        return norms.layer_norm(x.to(device), (WIDTH,)).cpu()
-
-    with ThreadPoolExecutor(4) as threads:
-        return {str(at): y for at, y in enumerate(threads.map(normed, rows))}
-
-
-def norms_of_pyaclnn_of_negated_tensors(device: str) -> Results:
-    """Numbers that PyTorch negates when they are read, and a tensor whose memory is gone."""
-    norms: Any = torch.nn.functional
-    if device != "cpu":
-        torch.npu.set_device(device)
-        import pyaclnn.torch as norms  # noqa: PLC0415  # torch-npu comes first
-
-    x = torch.complex(_random(ROWS, WIDTH, seed=1), _random(ROWS, WIDTH, seed=2)).to(device)
-    y = x.conj().imag
-    assert y.is_neg()
-    results = {str(at): norms.layer_norm(y, (WIDTH,)) for at in range(2)}
-    if device != "cpu":
-        given = results["0"].clone()
-        norms.layer_norm(given, (WIDTH,))
-        given.untyped_storage().resize_(0)
-        refused = ""
-        try:
-            norms.layer_norm(given, (WIDTH,))
-        except ValueError as error:
-            refused = str(error)
-        assert "'address' is 0" in refused, refused
     return results
 
 

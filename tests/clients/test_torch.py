@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 EXAMPLES = HERE.parents[1] / "examples" / "pytorch"
 
-NAMES = cases_of("torch_cases.py", "pyaclnn_cases.py")
+NAMES = cases_of("torch_cases.py", "pyaclnn_cases.py", "launch_cases.py")
 # With CANN 8.1.
 GRAPHS = cases_of("graph_cases.py", "compiled_cases.py")
 # Programs that are wrong -> the rule they break.

@@ -19,6 +19,7 @@ from typing import Any
 import blocked_cases
 import compiled_cases
 import graph_cases
+import launch_cases
 import library_cases
 import network_cases
 import pyaclnn_cases
@@ -33,7 +34,7 @@ _LIMITS = {torch.float32: 1e-5, torch.float16: 2e-3, torch.bfloat16: 1.6e-2}
 def _compared(case: str) -> dict[str, tuple[float, float]]:
     """The error of each result, in relation to the largest value, and what it may be."""
     rooms = (torch_cases, graph_cases, compiled_cases, blocked_cases)
-    modules = (*rooms, pyaclnn_cases, network_cases, library_cases, vllm_cases)
+    modules = (*rooms, pyaclnn_cases, launch_cases, network_cases, library_cases, vllm_cases)
     run = next(getattr(module, case) for module in modules if hasattr(module, case))
     found, expected = ({k: v.detach().cpu() for k, v in run(d).items()} for d in ("npu", "cpu"))
     assert found.keys() == expected.keys()

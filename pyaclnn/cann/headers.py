@@ -149,7 +149,7 @@ def declared_in(text: bytes) -> Iterator[str]:
 def _same_length(match: re.Match[str]) -> str:
     """Blank out what was found, so that what follows stays at its place; strings stay."""
     kept = match.re is _BLANK and match[1]
-    return match[0] if kept else re.sub(r"[^\n]", " ", match[0])
+    return match[0] if kept else "\n".join([" " * len(line) for line in match[0].split("\n")])
 
 
 class _Limits(NamedTuple):
@@ -193,13 +193,22 @@ def _parameters(text: str) -> tuple[list[tuple[str, str]], str | None]:
         words = " ".join(piece.split())
         if words in {"", "void"}:
             continue
-        match = _PARAMETER.fullmatch(words)
-        if match is None:
+        pair = _parameter(words)
+        if pair is None:
             return [], words
-        stars = re.sub(r"\s|const", "", match[4]) + "*" * bool(match[6])
-        constant = "const " if match[1] or match[3] else ""
-        pairs.append((f"{constant}{match[2]} {stars}".rstrip(), match[5]))
+        pairs.append(pair)
     return pairs, None
+
+
+@functools.lru_cache(maxsize=2048)  # operators have many of the same words
+def _parameter(words: str) -> tuple[str, str] | None:
+    """Return the type and the name of a parameter; None if it is not understood."""
+    match = _PARAMETER.fullmatch(words)
+    if match is None:
+        return None
+    stars = "*" * (match[4].count("*") + bool(match[6]))
+    constant = "const " if match[1] or match[3] else ""
+    return f"{constant}{match[2]} {stars}".rstrip(), match[5]
 
 
 def _left_over(text: str, start: int, end: int) -> list[tuple[int, str]]:

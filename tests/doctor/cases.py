@@ -10,7 +10,7 @@ from pyaclnn.health.report.record import Status
 
 from . import breakages as b
 from .case import Case
-from .installations import LAYOUTS
+from .installations import ARCH, LAYOUTS
 from .machine_cases import MACHINE
 
 __all__ = ["CASES"]
@@ -315,6 +315,13 @@ CASES: list[Case] = [
     ),
     Case(
         "custom operators gone", b.vendor_gone, "EXT-002", "vendors/gone.*not there", WARN, code=0
+    ),
+    Case(
+        "a chip's description of another user",
+        lambda made: (made.cann / ARCH / "data/platform_config/Ascend910B3.ini").chmod(0o600),
+        "CANN-006",
+        "this user may not read .*Ascend910B3.ini.*install CANN again",
+        layouts=("8.1", "9.1"),
     ),
     Case(
         "a library of another release",

@@ -15,6 +15,7 @@ from pyaclnn.base.files import open_file
 from pyaclnn.base.paths import ExaminedPath
 from pyaclnn.facts.machine import files
 from pyaclnn.health.checks.finding import Finding, found, ok
+from pyaclnn.health.checks.presence import refusal
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -33,15 +34,21 @@ _ENOUGH_EVIDENCE: Final = 8
 
 def _inventory(context: CheckContext) -> Finding:
     chosen = context.installation
-    count = 0
+    machine, count = context.machine, 0
+    refused: list[Path] = []
     damaged: list[tuple[Path, str, str]] = []
     for row in files():
         base = chosen.real if row.below == "root" else chosen.operator_root
         for path in sorted(islice(base.glob(row.name), _MOST)):
-            reason = _fault(_FORMS[row.form], path)
             count += 1
+            if path.exists() and not machine.may(path, "rx" if path.is_dir() else "r"):
+                refused.append(path)
+                continue
+            reason = _fault(_FORMS[row.form], path)
             if reason:
                 damaged.append((path, reason, row.package))
+    if refused and not damaged:
+        return refusal(context, refused)
     other = _stray(chosen) if not damaged else None
     if other is not None:
         seen_at = context.seen(other, f"a link to {context.machine.shown(other.resolve())}")
@@ -70,13 +77,11 @@ def _stray(chosen: Installation) -> Path | None:
 
 
 def _fault(form: Callable[[Path], None], path: Path) -> str:
-    """Return the fault of a file; empty if it has none. Rights are a check of their own."""
+    """Return the fault of a file; empty if it has none."""
+    if absence := ExaminedPath(path).absence():
+        return absence
     try:
         form(path)
-    except PermissionError:
-        return ""
-    except FileNotFoundError:
-        return ExaminedPath(path).absence()
     except OSError as error:
         return error.strerror or text_of(error)
     except ValueError as error:

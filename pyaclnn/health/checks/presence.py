@@ -18,10 +18,13 @@ from pyaclnn.health.checks.installation import KERNELS, find_installations, orde
 from pyaclnn.health.report.record import Status
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
     from pyaclnn.health.checks.context import CheckContext
     from pyaclnn.health.checks.installation import Installation
 
-__all__: list[str] = []
+__all__ = ["refusal"]
 
 
 def _installed(context: CheckContext) -> Finding:
@@ -105,8 +108,17 @@ def _readable(context: CheckContext) -> Finding:
     folders = (*above, kernels, *sorted(kernels.parent.glob("*/ascend*")), chosen.chip_folder)
     wanted = [(path, "r") for path in libraries] + [(path, "rx") for path in folders]
     refused = [path for path, how in wanted if path.exists() and not machine.may(path, how)]
-    if not refused:
-        return ok("this user may read all of it")
+    return refusal(context, refused) if refused else ok("this user may read all of it")
+
+
+def refusal(context: CheckContext, refused: Sequence[Path]) -> Finding:
+    """Return the finding about files of CANN that the user may not read.
+
+    Args:
+        context: The machine under examination.
+        refused: The files and folders.
+    """
+    machine = context.machine
     group = machine.owner(refused[0]).rpartition(":")[2]
     return found(
         "CANN-003.refused",

@@ -32,7 +32,7 @@ def _calls(text: str) -> tuple[int, int | None]:
 
 def _operator(text: str) -> str:
     from pyaclnn.calling.by_name import c_spelling, closest_operators  # noqa: PLC0415  # it needs NumPy
-    from pyaclnn.capture.functions import with_contents  # noqa: PLC0415
+    from pyaclnn.capture.roles import with_contents  # noqa: PLC0415
 
     known = with_contents()
     if text not in known:

@@ -8,7 +8,7 @@ from array import array
 from typing import TYPE_CHECKING, NamedTuple
 
 from pyaclnn.capture.contents import AFTER, ContentsOf
-from pyaclnn.capture.functions import recorded
+from pyaclnn.capture.roles import role_of
 from pyaclnn.capture.trace import Call, read_trace
 from pyaclnn.capture.verdict import TIMED_OUT, Answer, CallId, Outcome
 
@@ -92,8 +92,8 @@ def _threads(path: Path, contents: ContentsOf) -> tuple[dict[int, _Thread], str]
         contents.add(record)
         if isinstance(record, Call) and record.result != TIMED_OUT:
             chip = chip or record.chip
-            known = recorded(record.name)
-            if known is not None and "run" in known.role and not known.role & {"loose", "finds"}:
+            role = role_of(record.name)
+            if "run" in role and not role & {"loose", "finds"}:
                 thread = threads.setdefault(record.thread, _Thread([], array("Q"), []))
                 thread.add(record, shared)
     return threads, chip

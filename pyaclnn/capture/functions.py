@@ -18,23 +18,21 @@ tensor, ``T`` a list of them, ``s`` a text, and so on. The others have these as 
 from __future__ import annotations
 
 import functools
-from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from pyaclnn.base.files import read_text
 from pyaclnn.cann import raw
 from pyaclnn.cann.headers import read_header
 from pyaclnn.cann.signatures import PHASE_1, listed
 from pyaclnn.cann.simulator import writtendir
+from pyaclnn.capture.roles import Role, role_of, roles
 from pyaclnn.facts.interface import functions as interface_functions
 from pyaclnn.facts.operators.catalogue import catalogue
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-__all__ = ["Recorded", "known", "recorded", "roles", "with_contents"]
+__all__ = ["Recorded", "known", "recorded"]
 
-_ROLES: Final = Path(__file__).with_name("roles.tsv")
 _HOOKS: Final = (
     *("", "phase-1", "phase-2", "create-tensor", "create-list", "repeatable"),
     *("address", "copy", "collective", "synchronize", "drain", "reset", "graph-begin"),
@@ -79,13 +77,7 @@ class Recorded(NamedTuple):
     name: str
     parameters: tuple[tuple[str, str], ...]
     result: str = "i"
-    role: frozenset[str] = frozenset()
-
-    def word(self, name: str) -> str:
-        """Return the value of a word NAME=VALUE of its role, or an empty text."""
-        return next(
-            (word[len(name) + 1 :] for word in self.role if word.startswith(f"{name}=")), ""
-        )
+    role: Role = Role()
 
     @property
     def line(self) -> str:
@@ -97,44 +89,20 @@ class Recorded(NamedTuple):
 
 
 @functools.cache
-def roles() -> Mapping[str, tuple[frozenset[str], tuple[tuple[str, str], ...]]]:
-    """Return the words of each function of the table, and its parameters if they are given."""
-    rows = (line.split("\t") for line in read_text(_ROLES, "a table").splitlines())
-    return {
-        name: (
-            frozenset(words.split()),
-            tuple(_pair(given) for text in rest for given in text.split()),
-        )
-        for name, words, *rest in rows
-    }
-
-
-def with_contents() -> tuple[str, ...]:
-    """Return the C names of the operators and collectives whose contents are recorded."""
-    shared = (n for n, (words, _) in roles().items() if words & {"collective", "gathered"})
-    return (*catalogue(), *shared)
-
-
-def _pair(given: str) -> tuple[str, str]:
-    name, _, letter = given.partition(":")
-    return name, letter
-
-
-@functools.cache
 def recorded(name: str) -> Recorded | None:
     """Return a function of the tables, or None.
 
     Args:
         name: Its C name.
     """
-    entry = catalogue().get(name.removesuffix(PHASE_1))
+    role, entry = role_of(name), catalogue().get(name.removesuffix(PHASE_1))
     if entry is not None:
         if not name.endswith(PHASE_1):
-            return Recorded(name, _PHASE_2, role=frozenset({"run", "phase-2"}))
+            return Recorded(name, _PHASE_2, role=role)
         marks = {(True, False): "", (False, True): ">", (True, True): "=", (False, False): ""}
         own = [(p.name, f"{p.kind}{marks[p.read, p.written]}") for p in entry.parameters]
-        return Recorded(name, (*own, *_TAIL), role=frozenset({"run", "phase-1"}))
-    role, given = roles().get(name, (frozenset(), ()))
+        return Recorded(name, (*own, *_TAIL), role=role)
+    _, given = roles().get(name, (role, ()))
     result = next((letter for letter in "ips" if letter in role), "i")
     declared = _declared(name)
     if declared is None:

@@ -12,7 +12,7 @@ from pyaclnn.cann.library import function
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from pyaclnn.capture.functions import Recorded
+    from pyaclnn.capture.roles import Role
     from pyaclnn.capture.trace import Call
 
 __all__ = ["Left"]
@@ -34,17 +34,17 @@ class Left:
         """Its handle, and whether it is a mapping -> the function that ends it, the thread, and,
         unless it is a descriptor, the context and device that it is in."""
 
-    def add(self, call: Call, known: Recorded, handle: int) -> None:
+    def add(self, call: Call, role: Role, handle: int) -> None:
         """Note what a call has made."""
         context, device = raw.ffi.new("void **"), raw.ffi.new("int32_t *", -1)
-        if known.word("end") == "aclrtResetDevice":
+        if role.word("end") == "aclrtResetDevice":
             self._devices[handle] += 1
-        elif known.word("end"):
-            if "p" not in known.role:
+        elif role.word("end"):
+            if "p" not in role:
                 function("aclrtGetCurrentContext")(context)
                 function("aclrtGetDevice")(device)
-            made = (known.word("end"), call.thread, context[0], device[0])
-            self._made[handle, "maps" in known.role] = made
+            made = (role.word("end"), call.thread, context[0], device[0])
+            self._made[handle, "maps" in role] = made
 
     def reset(self, device: int, *, force: bool) -> None:
         """Note that a device is about to be reset; before the last time all on it is ended."""

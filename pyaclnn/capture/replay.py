@@ -20,10 +20,10 @@ from pyaclnn.cann.gate import text
 from pyaclnn.cann.library import backend, function
 from pyaclnn.capture.contents import AFTER, BEFORE, ContentsOf
 from pyaclnn.capture.descriptors import Descriptors
-from pyaclnn.capture.functions import recorded
 from pyaclnn.capture.left import Left
+from pyaclnn.capture.library import content_hash
 from pyaclnn.capture.memory import Memory
-from pyaclnn.capture.session import content_hash
+from pyaclnn.capture.roles import role_of
 from pyaclnn.capture.tensor import made_up
 from pyaclnn.capture.trace import Call, read_trace
 from pyaclnn.capture.translation import Translation, UnknownHandleError
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from pyaclnn.capture.functions import Recorded
+    from pyaclnn.capture.roles import Role
     from pyaclnn.capture.tensor import Tensor
 
 __all__ = ["replay"]
@@ -96,12 +96,12 @@ class _Replay:
             self._outcome.chips = ("", text("aclrtGetSocName") or "")
         if call.chip:
             self._outcome.chips = (call.chip, self._outcome.chips[1])
-        known = recorded(call.name)
+        role = role_of(call.name)
         call = self._moved(call)
-        if known is not None and "reset" in known.role and not call.failed:
+        if "reset" in role and not call.failed:
             if call.arguments:
                 device = call.handle(next(iter(call.arguments)))
-                self._left.reset(device, force="forces" in known.role)
+                self._left.reset(device, force="forces" in role)
             else:
                 self._left.end()
         self._in_thread(call.thread, self._make, call)
@@ -121,17 +121,17 @@ class _Replay:
         self._threads[thread].submit(work, *arguments).result()
 
     def _make(self, call: Call) -> None:
-        known = recorded(call.name)
-        if known is None or not known.role & {"run", "peer"}:
+        role = role_of(call.name)
+        if not role & {"run", "peer"}:
             self._outcome.skipped[call.name] += 1
             return
-        if "places" in known.role and self._placed.get(call.thread) == call.number:
+        if "places" in role and self._placed.get(call.thread) == call.number:
             return  # a part of a trace repeats what chose the place of its calls
-        if "peer" in known.role:
+        if "peer" in role:
             self._put_received(call)
             return
         try:
-            self._run(call, known)
+            self._run(call, role)
         except UnknownHandleError:
             self._outcome.unmade[call.name] += 1
             return
@@ -155,8 +155,7 @@ class _Replay:
         for thread in self._threads.values():
             thread.shutdown()
 
-    def _run(self, call: Call, known: Recorded) -> None:
-        role = known.role
+    def _run(self, call: Call, role: Role) -> None:
         answers: dict[str, Any] = {}
         target = function(call.name)
         arguments = self._translation.of(call, target, answers)
@@ -179,7 +178,7 @@ class _Replay:
             stream = self._translation.address(call.handle("stream"))
             self._memory.note_capture(role, call.result, stream, call.thread)
         if not failed:
-            self._learn(call, known, result, answers)
+            self._learn(call, role, result, answers)
             if role & _COMPUTES:
                 self._after(call)
         if role & {"synchronize", "drain", "reset"}:
@@ -187,20 +186,19 @@ class _Replay:
 
     # State.
 
-    def _learn(self, call: Call, known: Recorded, result: Any, answers: dict[str, Any]) -> None:
+    def _learn(self, call: Call, role: Role, result: Any, answers: dict[str, Any]) -> None:
         """Note the handles, addresses and descriptors that a call has made."""
-        role = known.role
         for name, memory in answers.items():
             old, new = call.handle(name), int.from_bytes(raw.ffi.buffer(memory)[:8], "little")
             if not call.letters[name].startswith("o>") or old == 0:
                 continue
-            if known.word("block"):
-                self._memory.add(old, call.handle(known.word("block")), new)
+            if role.word("block"):
+                self._memory.add(old, call.handle(role.word("block")), new)
             self._translation.handles[old] = new
-            self._left.add(call, known, new)
+            self._left.add(call, role, new)
         if "p" in role and isinstance(call.result, int) and call.result:
             self._translation.handles[call.result] = int(result)
-            self._left.add(call, known, int(result))
+            self._left.add(call, role, int(result))
             if call.name.endswith("List"):
                 for element in call.numbers("value"):  # ends with its list
                     self._left.remove(self._translation.handles.get(element, 0))
@@ -209,22 +207,21 @@ class _Replay:
             self._placed[call.thread] = call.number
         first = next(iter(call.arguments.values()), None)
         if "phase-1" not in role and isinstance(first, int):
-            self._note_first(call, known, first)
+            self._note_first(call, role, first)
 
-    def _note_first(self, call: Call, known: Recorded, first: int) -> None:
+    def _note_first(self, call: Call, role: Role, first: int) -> None:
         """Note what a call has done to its first argument."""
-        role = known.role
         if "maps" in role:
             here = self._translation.address(first)
             if "destroys" in role:
                 self._left.remove(here, mapping=True)
             else:
-                self._left.add(call, known, here)
+                self._left.add(call, role, here)
         elif "destroys" in role:
             self._left.remove(self._translation.handles.pop(first, 0))
             self._memory.remove(first)
         elif role & {"places", "repeatable"}:
-            self._left.add(call, known, self._translation.handles.get(first, first))
+            self._left.add(call, role, self._translation.handles.get(first, first))
 
     def _answer(self, call: Call, status: int, answers: dict[str, Any]) -> Answer:
         """Return the answer to a call, in the thread that has made it."""

@@ -4,31 +4,28 @@
 from __future__ import annotations
 
 import contextlib
-import functools
 import hashlib
 import os
 import platform
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NamedTuple, cast
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pyaclnn.base.elf import ElfError, read_library
 from pyaclnn.base.errors import BackendNotFoundError, InvalidArgumentError
 from pyaclnn.base.folders import cache_folder, home_folder, make_private
-from pyaclnn.cann import raw
 from pyaclnn.cann.discovery import RUNTIME, installation_roots, library_sets, loader_folders
-from pyaclnn.cann.library import loaded_backend, open_library, select_backend
-from pyaclnn.cann.packaged import packaged_file
+from pyaclnn.cann.library import loaded_backend, select_backend
 from pyaclnn.cann.search import VARIABLE
 from pyaclnn.cann.simulator import FRONTS, environment, libdir
 from pyaclnn.capture.front import Front, write_front
 from pyaclnn.capture.functions import known
+from pyaclnn.capture.library import recorder, recorder_function
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Iterator, Mapping
 
-__all__ = ["CONTENTS", "Settings", "capture", "captured", "content_hash", "fronts_of",
-           "recorder"]  # fmt: skip
+__all__ = ["CONTENTS", "Settings", "capture", "captured", "fronts_of"]
 
 CONTENTS: Final = ("none", "hash", "full")
 """The policies of contents, in the recorder's order."""
@@ -64,11 +61,6 @@ class Settings(NamedTuple):
         return "".join(f"{name}={value};" for name, value in given.items())
 
 
-def recorder() -> Path:
-    """Return the recorder's library."""
-    return Path(packaged_file("capture/lib/libpyaclnn_capture.so"))
-
-
 def fronts_of(real: Path) -> Path:
     """Return the folder of libraries in front of those of a folder; it is kept in a cache.
 
@@ -80,7 +72,10 @@ def fronts_of(real: Path) -> Path:
         OSError: The folder cannot be made.
     """
     files = sorted({path for name in _PATTERNS for path in real.glob(f"{name}.so")})
-    code = [Path(__file__).with_name(name) for name in ("front.py", "functions.py", "roles.tsv")]
+    code = [
+        Path(__file__).with_name(name)
+        for name in ("front.py", "functions.py", "roles.py", "roles.tsv")
+    ]
     state = [(str(path), path.stat().st_size, path.stat().st_mtime_ns)
              for path in (*files, *code, recorder())]  # fmt: skip
     digest = hashlib.sha256(repr(state).encode()).hexdigest()[:16]
@@ -199,7 +194,7 @@ def capture(path: str | os.PathLike[str], *, contents: str = "hash") -> Iterator
     if not os.access(folder, os.W_OK | os.X_OK):
         raise OSError(f"'{folder}' is no folder that this process can write to")
     _require_fronts(os.fspath(path))
-    begin = _recorded_by("capture_begin", "int(*)(const char *, const char *)")
+    begin = recorder_function("capture_begin", "int(*)(const char *, const char *)")
     trace = os.fsencode(os.path.abspath(path))  # noqa: PTH100
     if begin(trace, str(Settings(contents=contents)).encode()):
         expected = "given when no other capture has begun in the process"
@@ -208,7 +203,7 @@ def capture(path: str | os.PathLike[str], *, contents: str = "hash") -> Iterator
     try:
         yield
     finally:
-        _recorded_by("capture_end", "void(*)(void)")()
+        recorder_function("capture_end", "void(*)(void)")()
 
 
 def _require_fronts(path: str) -> None:
@@ -224,16 +219,3 @@ def _require_fronts(path: str) -> None:
             f"CANN is loaded already, from {found.directory}; begin the first capture earlier, or "
             "run the program under 'pyaclnn capture'",
         )  # fmt: skip
-
-
-def content_hash(data: bytes) -> int:
-    """Return the hash of contents, as the recorder computes it."""
-    hashed = _recorded_by("capture_hash", "uint64_t(*)(const void *, size_t)")
-    return int(hashed(raw.ffi.from_buffer(data), len(data)))
-
-
-@functools.cache
-def _recorded_by(name: str, c_type: str) -> Callable[..., int]:
-    """Return a function of the recorder."""
-    address = open_library(recorder()).address(name)
-    return cast("Callable[..., int]", raw.ffi.cast(c_type, address))

@@ -148,7 +148,7 @@ class Contents(msgspec.Struct, array_like=True, tag=3, frozen=True):
         element: The place in its list.
         phase: 0 before the call, 1 after it, 2 in the memory of the host.
         size: In bytes.
-        hash: As `pyaclnn.capture.session.content_hash` returns it.
+        hash: As `pyaclnn.capture.library.content_hash` returns it.
         name: The C name of the parameter; in a graph, behind that of its operator.
         data: The contents, if they were recorded.
         acl_type: Their ``aclDataType``, or -1.

@@ -9,8 +9,8 @@ import numpy as np
 
 from pyaclnn.cann import raw
 from pyaclnn.capture.contents import OF_HOST
-from pyaclnn.capture.functions import recorded
 from pyaclnn.capture.memory import TO_DEVICE, TO_HOST
+from pyaclnn.capture.roles import role_of
 
 if TYPE_CHECKING:
     from pyaclnn.capture.contents import ContentsOf
@@ -82,15 +82,15 @@ class Translation:
         if letter[0] in "vnolsS":
             return self._pointed(name, letter, value, answers)
         if letter[0] in "htTaAIFB":
-            known = recorded(call.name)
-            if known is not None and known.role & _COPIES and name in {"dst", "src"}:
+            role = role_of(call.name)
+            if role & _COPIES and name in {"dst", "src"}:
                 return self._end_of_copy(call, name, value)
             if letter.startswith("h,"):
                 count = list(call.arguments)[int(letter.partition(",")[2])]
                 self._memory.require(value, call.handle(count))
             elif name in {"tensorData", "addr"}:
                 self._memory.require(value, self._descriptors.reach(call))
-            optional = name in _MAY_BE_UNKNOWN and "destroys" not in (known.role if known else ())
+            optional = name in _MAY_BE_UNKNOWN and "destroys" not in role
             return self.address(value, required=not optional)
         return value
 

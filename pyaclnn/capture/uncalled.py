@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from pyaclnn.base.spelling import did_you_mean
 from pyaclnn.calling.by_name import c_spelling
-from pyaclnn.capture.functions import with_contents
+from pyaclnn.capture.roles import with_contents
 from pyaclnn.capture.trace import Call, TraceError, read_trace, traces_of
 
 if TYPE_CHECKING:

@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from pyaclnn.cann.simulator import libdir, simulator
-from pyaclnn.capture.functions import known, recorded, roles
+from pyaclnn.capture.functions import known, recorded
+from pyaclnn.capture.roles import role_of, roles
 from pyaclnn.capture.trace import Call, Unrecorded, read_trace
 from pyaclnn.mock import cflags, ldflags
 
@@ -36,6 +37,12 @@ def test_parameters_follow_from_their_c_types(name: str, line: str) -> None:
     found = recorded(name)
     assert found is not None
     assert found.line.split("\t")[1] == line
+
+
+def test_a_role_needs_no_header_and_is_that_of_the_recorder() -> None:
+    names = [*roles(), "aclnnAdd", "aclnnAddGetWorkspaceSize", "aclrtGetPhyDevIdByLogicDevId"]
+    found = {name: recorded(name) for name in names}
+    assert {name: role_of(name) for name in names} == {n: f and f.role for n, f in found.items()}
 
 
 def test_every_function_of_the_table_of_roles_is_recorded() -> None:

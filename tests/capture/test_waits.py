@@ -37,14 +37,21 @@ def double(x, stream):
 BLOCKED = """
 device = pyaclnn.Device(0)
 with device, pyaclnn.Stream(device) as stream, pyaclnn.Stream(device) as other:
-    x = array(3, 16, device)
+    x = array(3, {size}, device)
     stream.launch_host_func(flag.wait)
     y = double(x, stream)
     {meanwhile}
     flag.set()
     stream.synchronize()
     print(y.numpy()[0])
+flag.clear()
 """
+MEANWHILE = (
+    'call("aclrtFree", fetch("aclrtMalloc", OUT, 64, 0))',
+    'call("aclrtFreeHost", fetch("aclrtMallocHost", OUT, 64))',
+    'call("aclrtDestroyStream", fetch("aclrtCreateStream", OUT))',
+    "big = array(1, 3 << 20, device); [double(big, other) for _ in range(3)]",
+)
 
 
 def calls(trace: Path) -> list[Call]:
@@ -55,23 +62,23 @@ def contents(trace: Path) -> list[Contents]:
     return [record for record in read_trace(trace) if isinstance(record, Contents)]
 
 
-@pytest.mark.parametrize("policy", ["hash", "full"])
-@pytest.mark.parametrize(
-    "meanwhile",
-    [
-        'call("aclrtFree", fetch("aclrtMalloc", OUT, 64, 0))',
-        'call("aclrtFreeHost", fetch("aclrtMallocHost", OUT, 64))',
-        'call("aclrtDestroyStream", fetch("aclrtCreateStream", OUT))',
-        "big = array(1, 3 << 20, device); [double(big, other) for _ in range(3)]",
-    ],
-)
+@pytest.fixture(scope="module", params=["hash", "full"])
+def blocked(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> list[Contents]:
+    """Return the contents of a program whose work waits for each of `MEANWHILE`."""
+    parts = [BLOCKED.format(size=16 + n, meanwhile=each) for n, each in enumerate(MEANWHILE)]
+    trace = tmp_path_factory.mktemp("blocked") / "run.trace"
+    return contents(capture(trace, "".join([BEGIN, *parts]), "--contents", request.param, **NEWEST))
+
+
+@pytest.mark.parametrize("meanwhile", MEANWHILE)
 def test_work_that_waits_for_the_program_does_not_stop_it(
-    meanwhile: str, policy: str, tmp_path: Path
+    meanwhile: str, blocked: list[Contents]
 ) -> None:
-    program = BEGIN + BLOCKED.format(meanwhile=meanwhile)
-    trace = capture(tmp_path / "run.trace", program, "--contents", policy, **NEWEST)
-    (result,) = (c for c in contents(trace) if c.phase == AFTER and c.shape == (16,))
-    assert result.size == 64
+    size = 16 + MEANWHILE.index(meanwhile)
+    (result,) = (c for c in blocked if c.phase == AFTER and c.shape == (size,))
+    assert result.size == 4 * size
 
 
 TWO_DEVICES = """

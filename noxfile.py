@@ -231,10 +231,10 @@ def coverage(session: nox.Session) -> None:
     session.chdir(built)
     notes = sorted(str(path.relative_to(built)) for path in built.rglob("*.gcno"))
     counts = ("gcov", "--no-output", "--branch-probabilities", *notes)
-    told = str(session.run(*counts, external=True, silent=True))
+    report = str(session.run(*counts, external=True, silent=True))
     for what, words in (("lines of C", "Lines executed"), ("branches of C", "Taken at least once")):
         of_ours = rf"^File '\S*/mock_libs/\S+\.c'\n(?:.+\n)*?{words}:([\d.]+)% of (\d+)$"
-        found = [(float(part), int(of)) for part, of in re.findall(of_ours, told, re.MULTILINE)]
+        found = [(float(part), int(of)) for part, of in re.findall(of_ours, report, re.MULTILINE)]
         share = sum(part * of for part, of in found) / max(1, sum(of for _, of in found))
         session.log(f"{share:.1f} % of {sum(of for _, of in found)} {what}")
         if share < LEAST_COVERED[what]:

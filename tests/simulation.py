@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which tests are about the simulated NPU, and so cannot run on a CANN.
+"""Selection of the tests that are about the simulated NPU, and so cannot run on a CANN.
 
 Nothing is listed: a test needs the simulation if it carries the plugin's marker, or if what it
 runs names the simulation: its own code, what it calls in its module, its parameters and fixtures.
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["NEEDS_IT", "needs_simulation"]
 
 NEEDS_IT = "needs the simulated NPU"
-"""Why a test is skipped on a CANN."""
+"""Reason why a test is skipped on a CANN."""
 
 _WORDS = ("mock", "MOCK", "simulated")
 

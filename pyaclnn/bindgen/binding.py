@@ -153,5 +153,5 @@ def _trampoline(function: Function) -> Iterator[str]:
     yield f"static __attribute__((cold)) {function.signature(f'twin_{name}')}"
     result = "" if void else f"{function.returns} result = "
     yield f"{{ {result}traced.{name}({given}); const void *const binding_given[] = {{{places}}};"
-    told = "NULL" if void else "&result"
-    yield f'binding_traced("{name}", binding_given, {told});{"" if void else " return result;"} }}'
+    of = "NULL" if void else "&result"
+    yield f'binding_traced("{name}", binding_given, {of});{"" if void else " return result;"} }}'

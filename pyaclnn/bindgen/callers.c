@@ -37,19 +37,19 @@ static int is_own(const char *file)
 }
 
 /* Reports a frame, unless it is one of our own. */
-static int tell_frame(PyFrameObject *frame, const void **before)
+static int name_frame(PyFrameObject *frame, const void **before)
 {
     PyObject *code = (PyObject *)PyFrame_GetCode(frame);
     PyObject *name = PyObject_GetAttr(code, name_of_file);
     const char *file = name == NULL ? NULL : PyUnicode_AsUTF8AndSize(name, NULL);
-    const int told = file == NULL || !is_own(file);
-    if (told) {
+    const int is_named = file == NULL || !is_own(file);
+    if (is_named) {
         PyErr_Clear(); /* an unknown name */
         *before = callers_begin(file, PyFrame_GetLineNumber(frame));
     }
     Py_XDECREF(name);
     Py_DECREF(code);
-    return told;
+    return is_named;
 }
 
 /* Return whether a wrapper calls CANN: all do but most of the binding's own functions. */
@@ -66,17 +66,17 @@ static inline int reaches_cann(const char *wrapper)
 static const void *begin_call(void)
 {
     const void *before = NULL;
-    int told = 0;
+    int is_named = 0;
     PyObject *frame = (PyObject *)PyEval_GetFrame();
     Py_XINCREF(frame);
-    while (frame != NULL && frame != Py_None && !told) {
-        told = tell_frame((PyFrameObject *)frame, &before);
-        PyObject *back = told ? NULL : PyObject_GetAttr(frame, name_of_back);
+    while (frame != NULL && frame != Py_None && !is_named) {
+        is_named = name_frame((PyFrameObject *)frame, &before);
+        PyObject *back = is_named ? NULL : PyObject_GetAttr(frame, name_of_back);
         Py_DECREF(frame);
         frame = back;
     }
     Py_XDECREF(frame);
-    return told ? before : callers_begin(NULL, 0);
+    return is_named ? before : callers_begin(NULL, 0);
 }
 
 /* Return whether a wrapper keeps the GIL: the function that it calls uses Python's objects. */

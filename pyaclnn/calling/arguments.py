@@ -37,7 +37,7 @@ def _is_many(argument: Argument) -> bool:
 
 
 def arrays_in(arguments: Sequence[Argument]) -> Iterator[DeviceArray]:
-    """Give the device arrays among arguments, those in lists too."""
+    """Return the device arrays among arguments, those in lists too."""
     for argument in arguments:
         if isinstance(argument, DeviceArray):
             yield argument

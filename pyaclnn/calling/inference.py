@@ -110,8 +110,8 @@ def why_not(operator: str, given: Mapping[str, Any]) -> str:
         described = by_c_name().get(operator)
         there = f"pyaclnn.{described.name}() makes its results itself; " if described else ""
         return f"{there}no rule gives its shape"
-    told = ", ".join(f"{name} {_in_short(given[name])}" for name in names)
-    return f"its rule, {rule} of {', '.join(names)}, tells nothing of {told}"
+    inputs = ", ".join(f"{name} {_in_short(given[name])}" for name in names)
+    return f"its rule, {rule} of {', '.join(names)}, does not cover {inputs}"
 
 
 def _in_short(argument: Any) -> str:

@@ -133,7 +133,7 @@ def report_cleanup() -> None:
 
 
 def release_plan(struct: Any) -> None:
-    """Give back what a plan keeps; never raises."""
+    """Release what a plan keeps; never raises."""
     if not silence.finalised and lib.binding_plan_close(struct):
         report_cleanup()
 

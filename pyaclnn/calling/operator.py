@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 __all__ = ["NO_PLAN", "Operator", "kind_of", "operator"]
 
 NO_PLAN: Final = raw.NULL
-"""Tells the launcher that the executor is not to be kept."""
+"""The executor is not to be kept: a flag for the launcher."""
 
 _KINDS: Final = {c_type: letter for letter, c_type in C_TYPES.items()}
 """C type of a parameter, without const -> its letter in ``struct binding_operator``."""

@@ -122,7 +122,7 @@ class Plan(Generic[R]):
 
     @property
     def repeatable(self) -> bool:
-        """Whether a run is phase 2 alone; if not, it is both phases."""
+        """True if a run is phase 2 alone; if not, it is both phases."""
         return self._repeatable
 
     @property
@@ -134,7 +134,7 @@ class Plan(Generic[R]):
 
     @property
     def closed(self) -> bool:
-        """Whether ``close`` was called."""
+        """True if ``close`` was called."""
         return not self._finalizer.alive
 
     def run(  # noqa: C901  # the fast path makes no call of Python

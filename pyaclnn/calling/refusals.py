@@ -68,23 +68,23 @@ class Refusals:
         Raises:
             InvalidArgumentError: No row of types has them.
         """
-        told: dict[str, str] = {}
+        named: dict[str, str] = {}
         for tensor in self.operator.inputs:
             if tensor.name in self._arrays:
-                self._find_type(tensor, told)
-                told.setdefault(tensor.type, tensor.name)
+                self._find_type(tensor, named)
+                named.setdefault(tensor.type, tensor.name)
         for option in self.operator.options:
             if option.kind is Kind.DTYPE:
                 self._choose_type(option)
 
-    def _find_type(self, tensor: Tensor, told: Mapping[str, str]) -> None:
+    def _find_type(self, tensor: Tensor, named: Mapping[str, str]) -> None:
         allowed = self.dtypes(tensor)
         dtype = self._arrays[tensor.name].dtype
         if dtype not in allowed:
             why = ""
             leader = self.operator.primary.name
-            if tensor.type in told:
-                why = f", the dtype of '{told[tensor.type]}'"
+            if tensor.type in named:
+                why = f", the dtype of '{named[tensor.type]}'"
             elif allowed != self.dtypes(tensor, {}):
                 why = f", as '{leader}' is {self._arrays[leader].dtype}"
             hint = None
@@ -166,8 +166,8 @@ class Refusals:
     def _told(self, teller: Tensor | Option) -> tuple[int, ...]:
         if isinstance(teller, Tensor):
             return self._shapes[teller.name]
-        told: tuple[int, ...] = self._values[teller.name]
-        return told
+        shape: tuple[int, ...] = self._values[teller.name]
+        return shape
 
     def _refuse_teller(self, teller: Tensor | Option) -> NoReturn:
         leader = self.operator.primary.name

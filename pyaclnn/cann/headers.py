@@ -141,7 +141,7 @@ def _read(text: str) -> tuple[tuple[Declaration, ...], tuple[tuple[int, str], ..
 
 
 def declared_in(text: bytes) -> Iterator[str]:
-    """Give the names that may be operators of a header: those of a first phase, in its text."""
+    """Return the names that may be operators of a header: those of a first phase, in its text."""
     for match in re.finditer(rb"\b(\w+)GetWorkspaceSize\s*\(", text):
         yield match[1].decode()
 

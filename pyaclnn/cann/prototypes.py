@@ -199,7 +199,7 @@ def _type(text: str, *, named: bool) -> str:
 
 
 def differences(ours: Prototype, theirs: Prototype) -> str | None:
-    """Say in what way two declarations of a function differ for a caller; None if in no way."""
+    """Describe how two declarations of a function differ for a caller; None if they do not."""
     if len(ours.parameters) != len(theirs.parameters):
         return f"takes {len(theirs.parameters)} arguments, not {len(ours.parameters)}"
     for index, (mine, other) in enumerate(zip(ours.parameters, theirs.parameters, strict=True), 1):

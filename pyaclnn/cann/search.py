@@ -118,9 +118,9 @@ class Loaded:
         """The simulated release of CANN, read from the library; None for an installed one."""
         if self.info.name != "mock":
             return None
-        tell = lib.binding_symbol(self.opened[self.info.files["runtime"][0]], _RELEASE)
-        told = cast("Any", ffi.cast("const char *(*)(void)", tell))()
-        return str(ffi.string(told), "ascii")
+        function = lib.binding_symbol(self.opened[self.info.files["runtime"][0]], _RELEASE)
+        release = cast("Any", ffi.cast("const char *(*)(void)", function))()
+        return str(ffi.string(release), "ascii")
 
     def open(self, path: Path) -> CData | None:
         """Open a library once; a refusal is remembered with the loader's words."""
@@ -339,9 +339,9 @@ def _try(
 
 def _introduce(library: CData) -> None:
     """Report to a simulated NPU which Python runs, and from now on which line of it calls."""
-    tell = lib.binding_symbol(library, _SET_PYTHON)
-    if tell != ffi.NULL and sys.executable:
-        cast("Any", ffi.cast("void (*)(const char *)", tell))(os.fsencode(sys.executable))
+    set_python = lib.binding_symbol(library, _SET_PYTHON)
+    if set_python != ffi.NULL and sys.executable:
+        cast("Any", ffi.cast("void (*)(const char *)", set_python))(os.fsencode(sys.executable))
     begins, ends = (lib.binding_symbol(library, name) for name in _CALLS)
     if ffi.NULL not in {begins, ends}:
         lib.binding_tell_callers(begins, ends, os.fsencode("".join(f"{start}\n" for start in _OWN)))

@@ -43,7 +43,7 @@ class _State:
     """Return whether calls are traced; the binding cannot stop tracing."""
 
     on = False
-    tell: Callable[..., None]
+    log: Callable[..., None]
 
 
 def begin_trace() -> None:
@@ -64,7 +64,7 @@ def begin_trace() -> None:
         handler = logging.StreamHandler()
         handler.setFormatter(logging.Formatter(_FORMAT))
         logger.addHandler(handler)
-    _State.on, _State.tell = True, logger.debug
+    _State.on, _State.log = True, logger.debug
     lib.binding_trace()
 
 
@@ -84,17 +84,17 @@ def traced(declared: Signature, function: Callable[..., Any]) -> Callable[..., A
     def call(*arguments: Any) -> Any:
         status = function(*arguments)
         words = [_shown(value, answered=status == 0) for value in arguments]
-        _tell(declared.name, words, _status(status))
+        _write(declared.name, words, _status(status))
         return status
 
     return call
 
 
-def _tell(name: str, words: Iterable[str], answer: str) -> None:
+def _write(name: str, words: Iterable[str], answer: str) -> None:
     declared = signature(name)
     known = declared.parameters if declared else ()
     pairs = itertools.zip_longest(known, words, fillvalue="?")
-    _State.tell("%s(%s)%s", name, ", ".join(map("=".join, pairs)), answer)
+    _State.log("%s(%s)%s", name, ", ".join(map("=".join, pairs)), answer)
 
 
 def _status(status: int) -> str:
@@ -137,14 +137,14 @@ def _called(name: Any, arguments: Any, result: Any) -> None:
         ffi.cast(ffi.typeof(f"{each.cname} *"), arguments[place])[0]
         for place, each in enumerate(kind.args)
     )
-    _tell(spoken, (_shown(value, answered=answered) for value in values), answer)
+    _write(spoken, (_shown(value, answered=answered) for value in values), answer)
 
 
 def _called_phase_1(op: Any, values: Any, size: Any, executor: Any, status: int) -> None:
     kinds = ffi.string(op.kinds).decode()
     words = [_word(kind, values[place]) for place, kind in enumerate(kinds)]
     words += [_shown(out, answered=status == 0) for out in (size, executor)]
-    _tell(ffi.string(op.phase1_name).decode(), words, _status(status))
+    _write(ffi.string(op.phase1_name).decode(), words, _status(status))
 
 
 def _word(kind: str, value: Any) -> str:

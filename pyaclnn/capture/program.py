@@ -52,7 +52,7 @@ def run(program: Sequence[str], environment: Mapping[str, str]) -> int:
 
 
 def why_nothing(program: str) -> str:
-    """Return why no call of a program was recorded, as far as its file tells."""
+    """Return why no call of a program was recorded, as far as its file shows."""
     path = Path(shutil.which(program) or program)
     try:
         if path.stat().st_mode & (stat.S_ISUID | stat.S_ISGID):

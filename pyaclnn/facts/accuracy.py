@@ -131,7 +131,7 @@ class Verdict:
 
     @property
     def passed(self) -> bool:
-        """Whether the result satisfies all the criteria."""
+        """True if the result satisfies all the criteria."""
         return (
             self.misplaced == 0
             and self.over_limit == 0
@@ -139,7 +139,7 @@ class Verdict:
         )
 
     def __str__(self) -> str:
-        """Say it in one line."""
+        """Describe it in one line."""
         line = (
             f"{'passed' if self.passed else 'failed'}: {self.dtype}, {self.elements} elements, "
             f"{self.matched_ratio:.4%} matched (required {self.required_ratio:.0%}), "
@@ -236,7 +236,7 @@ def _same_special(actual: NDArray[np.float64], golden: NDArray[np.float64]) -> N
 
 
 def ulp(values: NDArray[np.float64], dtype: DTypeLike) -> NDArray[np.float64]:
-    """Give the distance between neighbouring numbers of a data type at the given values.
+    """Return the distance between neighbouring numbers of a data type at the given values.
 
     Args:
         values: Where; infinities and NaNs count as 0.

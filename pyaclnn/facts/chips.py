@@ -107,7 +107,7 @@ class Chip(NamedTuple):
 
     @property
     def bfloat16(self) -> bool:
-        """Whether the cores compute in bfloat16."""
+        """True if the cores compute in bfloat16."""
         return FAMILIES[self.family].bfloat16
 
     @property

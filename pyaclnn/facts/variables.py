@@ -11,7 +11,7 @@ from pyaclnn.facts.releases import DEFAULT, RELEASES
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["PUBLIC", "TOLD", "VARIABLES"]
+__all__ = ["PUBLIC", "REPORTED", "VARIABLES"]
 
 PUBLIC: Final[Mapping[str, str]] = MappingProxyType(
     {
@@ -95,7 +95,7 @@ _SILENT: Final[Mapping[str, str]] = MappingProxyType(
 )
 """Variables whose values are never reported."""
 
-TOLD: Final = frozenset({*PUBLIC, *_REPORTED})
+REPORTED: Final = frozenset({*PUBLIC, *_REPORTED})
 """Variables whose values a report of ``pyaclnn doctor`` contains."""
 
 VARIABLES: Final[Mapping[str, str]] = MappingProxyType(

@@ -113,7 +113,7 @@ def _understood(declared: Mapping[str, Signature]) -> Iterator[Declared]:
 
 
 def _functions(declared: Declared) -> Iterator[str]:
-    # Without an array that must be given nothing tells the kind of arrays.
+    # Without an array that must be given nothing shows the kind of arrays.
     if set(declared.tensors) - {*declared.results, *declared.optional}:
         for given, made in (("_A", "_A"), ("_Host", "NDArray[Any]")):
             yield "@overload"

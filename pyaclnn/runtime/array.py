@@ -149,7 +149,7 @@ class DeviceArray(Lent, Elements, Arithmetic, Shaped):
 
     @property
     def closed(self) -> bool:
-        """Whether the memory was given back."""
+        """True if the memory was given back."""
         return self._owner.closed
 
     @property
@@ -292,7 +292,7 @@ class DeviceArray(Lent, Elements, Arithmetic, Shaped):
         fill_bytes(self._place(), self.nbytes, value, stream)
 
     def close(self) -> None:
-        """Give the buffer's memory back now, for this array and all others that look at it."""
+        """Free the buffer's memory now, for this array and all others that look at it."""
         self._owner.close()
 
     def _copy(

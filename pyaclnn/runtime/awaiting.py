@@ -35,7 +35,7 @@ async def awaited(resource: Resource, wait: Callable[[Callable[[], bool]], None]
     loop = get_running_loop()
     done: asyncio.Future[None] = loop.create_future()
 
-    def tell(error: BaseException | None) -> None:
+    def settle(error: BaseException | None) -> None:
         if done.done():
             return
         if error is None:
@@ -52,7 +52,7 @@ async def awaited(resource: Resource, wait: Callable[[Callable[[], bool]], None]
         resource.unpin(done)
         # A loop that was closed meanwhile receives no result.
         with contextlib.suppress(RuntimeError):
-            loop.call_soon_threadsafe(tell, found)
+            loop.call_soon_threadsafe(settle, found)
 
     resource.pin(done)
     threading.Thread(target=work, name="pyaclnn await").start()

@@ -127,7 +127,7 @@ class Guest(Resource):
 
     @property
     def gone(self) -> bool:
-        """Whether the owner has reset the device; once that is so, it stays so."""
+        """True if the owner has reset the device; once that is so, it stays so."""
         if self._is_primary and not self._gone and not silence.finalised:
             present = context_before()
             self._gone = present != self.pointer and self._primary() != self.pointer

@@ -150,7 +150,7 @@ class Device(Handle):
         return Activation(self.pointer)
 
     def close(self) -> None:
-        """Give the device back once its work is done; see :meth:`Handle.close`."""
+        """Release the device once its work is done; see :meth:`Handle.close`."""
         if not self.closed:
             self._expect_work(True)
         super().close()
@@ -315,7 +315,7 @@ class _Opening:
         return _finish_default_stream(self._context, is_last)
 
     def reset(self, _: Pointer) -> None:
-        """Give it back; the context that was current on this thread stays so if it lives."""
+        """Release it; the context that was current on this thread stays so if it lives."""
         if silence.finalised:
             return
         previous = context_before() if self._complete else self._before
@@ -355,8 +355,8 @@ def _finish_default_stream(context: Pointer, is_last: bool) -> bool:
             if not end_work(timeline, raw.NULL):
                 return False
         except AclError as failure:
-            told = f"{failure.code} ({failure.name}): {failure.detail}"
-            report(f"aclrtSynchronizeStream of the default stream failed with {told}")
+            failed = f"{failure.code} ({failure.name}): {failure.detail}"
+            report(f"aclrtSynchronizeStream of the default stream failed with {failed}")
         if is_last:  # other threads may launch on it as long as they have the device open
             forget_timeline(context, raw.NULL)
             timeline.retire()

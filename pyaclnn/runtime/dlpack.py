@@ -160,8 +160,8 @@ def _exported(
     tensor = _Tensor.from_address(place)
     dtype = _dtype_of(tensor)
     if dtype is None:
-        told = f"of DLPack's type {tensor.code} with {tensor.bits} bits"
-        raise InvalidArgumentError.of(routine, argument, told, "of a type that NumPy has")
+        kind = f"of DLPack's type {tensor.code} with {tensor.bits} bits"
+        raise InvalidArgumentError.of(routine, argument, kind, "of a type that NumPy has")
     shape = tuple(tensor.shape[: tensor.ndim])
     counted = (
         tuple(tensor.strides[: tensor.ndim])

@@ -107,7 +107,7 @@ class Resource:
 
     @property
     def owned(self) -> bool:
-        """Whether letting go of it releases the C object."""
+        """True if letting go of it releases the C object."""
         return self._release is not None
 
     def pin(self, by: object = None) -> None:
@@ -214,7 +214,7 @@ class Handle:
 
     _kind: ClassVar[str] = "handle"
     _expects_close: ClassVar[bool] = True
-    """Whether forgetting ``close`` is worth a ResourceWarning; not so for plain memory."""
+    """True if forgetting ``close`` is worth a ResourceWarning; not so for plain memory."""
 
     def __init__(self, resource: Resource) -> None:
         """Represent ``resource``, and hold one reference to it."""
@@ -246,12 +246,12 @@ class Handle:
 
     @property
     def owned(self) -> bool:
-        """Whether closing releases the C object; False for borrowed ones."""
+        """True if closing releases the C object; False for borrowed ones."""
         return self._resource.owned
 
     @property
     def closed(self) -> bool:
-        """Whether ``close`` was called."""
+        """True if ``close`` was called."""
         return not self._finalizer.alive
 
     def close(self) -> None:

@@ -67,7 +67,7 @@ def require_numpy(
 
 
 def _is_masked(given: object) -> bool:
-    """Whether something is an array with a mask."""
+    """True if something is an array with a mask."""
     # Naming the class would load all of NumPy's masked arrays, with the first call of every
     # program. Whoever has made such an array has them loaded.
     masked = getattr(sys.modules.get("numpy.ma"), "MaskedArray", None)

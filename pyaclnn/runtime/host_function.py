@@ -103,7 +103,7 @@ class _Server(threading.Thread):
             return bool(self.numbers)
 
     def _doubt(self) -> None:
-        """Give up functions to which the stream will not come, because it failed or is done."""
+        """Abandon functions to which the stream will not come, because it failed or is done."""
         with _lock:
             numbers = self.numbers & _queued.keys()
         lost: AclError = ContextError("the stream ended before it came to this function.")
@@ -152,9 +152,9 @@ def launch_function(timeline: Timeline, function: Callable[[], Any]) -> Future[A
         server.numbers.add(number)
         _queued[number] = queued
         try:
-            reached, told = lib.binding_reached, ffi.cast("void *", number)
+            reached, argument = lib.binding_reached, ffi.cast("void *", number)
             block, stream = raw.ACL_CALLBACK_BLOCK, timeline.struct.stream
-            call("aclrtLaunchCallback", reached, told, block, stream)
+            call("aclrtLaunchCallback", reached, argument, block, stream)
         except BaseException:
             _queued.pop(number, None)
             raise

@@ -76,11 +76,11 @@ class Loan(NamedTuple):
 
     @property
     def closed(self) -> bool:
-        """Whether ``close`` was called."""
+        """True if ``close`` was called."""
         return not self.memory.block.open
 
     def close(self) -> None:
-        """Give the block back to CANN once every stream has passed its last use."""
+        """Free the block once every stream has passed its last use."""
         self.pool._give_up(self.memory)
 
     def as_buffer(self, device: Device) -> Buffer:
@@ -282,7 +282,7 @@ class Pool:
             raise OutOfMemoryError(message, routine="Stream.pool")
 
     def _give_back_unneeded(self, size: int) -> None:
-        """Give back what is idle beyond need, now that CANN is asked for one more block."""
+        """Release what is idle beyond need, now that CANN is asked for one more block."""
         if not self._budget.ask(size):
             return
         idle = self._cached()
@@ -294,7 +294,7 @@ class Pool:
                 self._give_up_all(self._free.pop(other, []))
 
     def _give_back(self, nbytes: int) -> None:
-        """Give back so many idle bytes at least, of what was used longest ago."""
+        """Release so many idle bytes at least, of what was used longest ago."""
         # No other stream has used what is idle: the first note is of this one.
         last_uses = [
             (memory.block.uses[0].submission, size)
@@ -330,13 +330,13 @@ class Pool:
             self._give_up(memory)
 
     def _give_up(self, memory: Memory) -> None:
-        """Give a block back to CANN once every stream has passed its last use."""
+        """Free a block once every stream has passed its last use."""
         block = self._owned.pop(id(memory), None)
         if block is not None:
             block.close()
 
     def trim(self) -> int:
-        """Give every block that is not in use back to CANN, and return how many bytes that were."""
+        """Free every block that is not in use, and return how many bytes that were."""
         return sum(self._give_up_all(stack) for stack in list(self._free.values()))
 
     def _give_up_all(self, stack: list[_Idle]) -> int:
@@ -346,7 +346,7 @@ class Pool:
         return freed
 
     def _give_up_idle(self, stack: list[_Idle], place: int) -> int:
-        """Give an idle block up; return its size, or 0 if another thread was faster."""
+        """Free an idle block; return its size, or 0 if another thread was faster."""
         try:
             # One step: another thread, or a garbage collection, may take or return blocks.
             memory = stack.pop(place)[0]

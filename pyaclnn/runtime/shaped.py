@@ -108,7 +108,7 @@ class Shaped(metaclass=_Shown):
 
     @property
     def is_contiguous(self) -> bool:
-        """Whether the elements lie without gaps in C order."""
+        """True if the elements lie without gaps in C order."""
         return self._layout.is_contiguous
 
     def __len__(self) -> int:

@@ -43,7 +43,7 @@ class Block(Protocol):
     nbytes: int
 
     def let_go(self) -> None:
-        """Give it back once the stream has passed its last use."""
+        """Release it once the stream has passed its last use."""
 
 
 class Retiring(Protocol):
@@ -53,7 +53,7 @@ class Retiring(Protocol):
         """Let go of everything."""
 
     def trim(self) -> int:
-        """Give back what is not in use, and return how many bytes that were."""
+        """Release what is not in use, and return how many bytes that were."""
 
 
 class WorkspaceStats(NamedTuple):
@@ -154,7 +154,7 @@ class Timeline:
 
     @property
     def busy(self) -> bool:
-        """Whether anything is not known to have been passed."""
+        """True if anything is not known to have been passed."""
         return bool(self.struct.submitted > self._passed)
 
     def has_passed(self, submission: int) -> bool:
@@ -255,7 +255,7 @@ class Timeline:
         FINALIZER_QUEUE.settle()
 
     def trim(self) -> None:
-        """Give the workspace back; the next operator that needs one allocates it again."""
+        """Release the workspace; the next operator that needs one allocates it again."""
         with FINALIZER_QUEUE.lock:
             if not self._fixed:
                 self._replace(None)

@@ -45,7 +45,7 @@ class Workspace:
         return self._timeline.stats()
 
     def trim(self) -> None:
-        """Give it back once the stream has passed its last use; it grows again when needed."""
+        """Release it once the stream has passed its last use; it grows again when needed."""
         self._timeline.trim()
 
     def use(self, buffer: Buffer | None) -> None:

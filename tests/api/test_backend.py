@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which backend is used, who chose it, and what is said when there is none."""
+"""Choice of the backend, and the error when there is none."""
 
 from __future__ import annotations
 

@@ -115,7 +115,7 @@ def test_numpy_says_that_it_is_elsewhere(device: Device) -> None:
         np.from_dlpack(to_device(NUMBERS, device))  # type: ignore[arg-type]
 
 
-@pytest.mark.skipif(np.lib.NumpyVersion(np.__version__) < "2.1.0", reason="it tells nothing then")
+@pytest.mark.skipif(np.lib.NumpyVersion(np.__version__) < "2.1.0", reason="it has no reason then")
 def test_numpy_is_told_how_to_copy(device: Device) -> None:
     with pytest.raises(BufferError, match=r"this one is on a device, and \.numpy\(\) copies it"):
         np.from_dlpack(to_device(NUMBERS, device))  # type: ignore[arg-type]

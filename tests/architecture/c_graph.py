@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which module of a C side leans on which, read from the source: the mock's, the recorder's.
+"""Dependencies between the modules of a C side, read from the source: the mock's, the recorder's.
 
 A module is a `.c` file and the header of the same name. It leans on another when it includes that
 one's header, or names a function that the other one defines, which a declaration of its own making

@@ -80,14 +80,14 @@ def test_a_rule_tells_a_result_or_nothing(case: str) -> None:
             "aclnnAdd",
             {"self": X, "other": Y},
             (
-                "its rule, broadcast of self, other, tells nothing of "
+                "its rule, broadcast of self, other, does not cover "
                 "self (float32, shape (2, 3)), other (float16, shape (2, 3))"
             ),
         ),
         (
             "aclnnForeachAbs",
             {"x": (X, None)},
-            "its rule, each of x, tells nothing of x ((float32, shape (2, 3)), None)",
+            "its rule, each of x, does not cover x ((float32, shape (2, 3)), None)",
         ),
     ],
 )

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from pyaclnn.runtime.device import Device
 
 SHARED = ("plan.py", "timeline.py", "stream.py", "event.py", "memory.py", "handle.py", "layout.py")
-"""Where threads meet."""
+"""Barrier of the threads."""
 
 ROWS = np.arange(1, 17, dtype=np.float32).reshape(2, 8)
 GAMMA = np.ones(8, np.float32)

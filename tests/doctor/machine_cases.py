@@ -21,7 +21,7 @@ NUMBERS_201 = Options(grace=1.0, only=("NUM-201",))
 RMS = "NUM-rms_norm@0"
 AT = r"at libascendcl.so\+0x[0-9a-f]+"
 IN_RMS = r"in aclnnRmsNorm of libopapi.so, at libopapi.so\+0x[0-9a-f]+"
-"""Where a fault is, by function, library and offset."""
+"""Place of a fault, by function, library and offset."""
 WARN, CRASH, TIMEOUT, ERROR = Status.WARN, Status.CRASH, Status.TIMEOUT, Status.ERROR
 
 

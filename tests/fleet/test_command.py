@@ -63,7 +63,7 @@ def test_without_a_terminal_each_npu_is_a_line() -> None:
     with Cells(Console(file=paper, width=60)) as cells:
         cells.begin(NODES)
         for end in ENDS:
-            cells.tell(*end)
+            cells.notify(*end)
     assert paper.getvalue().splitlines() == [
         "3 NPUs on 2 nodes, each in a process of its own",
         "      1/3 PASS    node-a NPU 0 (2.0 s)",
@@ -80,7 +80,7 @@ def test_on_a_terminal_the_cells_stay_above_the_report() -> None:
     with Cells(Console(file=paper, width=90, height=20, force_terminal=True)) as cells:
         cells.begin(NODES)
         for end in ENDS:
-            cells.tell(*end)
+            cells.notify(*end)
     *_, last = paper.getvalue().split("3 of 3 NPUs are done after")
     erase = "\x1b[2K"
     assert "passed" in last
@@ -91,9 +91,9 @@ def test_on_a_terminal_each_npu_is_a_cell() -> None:
     screen = Console(file=io.StringIO(), width=90, height=20, force_terminal=True)
     cells = Cells(screen)
     cells.begin(NODES)
-    cells.tell(*ENDS[0])
-    cells.tell(NODES[0], 1, "1", None)
-    cells.tell(*ENDS[2])
+    cells.notify(*ENDS[0])
+    cells.notify(NODES[0], 1, "1", None)
+    cells.notify(*ENDS[2])
     with screen.capture() as drawn:
         screen.print(cells)
     text = drawn.get()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which CANN release has which function, area by area, independent of the headers.
+"""Functions of each CANN release, area by area, independent of the headers.
 
 Sources: CANN 8.1.RC1 toolkit headers; CANN: runtime include/external/acl; CANN: opbase
 include/nnopbase/aclnn; CANN: ops-nn norm. What is older than aclnn: what torch-npu links;

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Who uses a function that the chosen release lacks is told which release has it."""
+"""The error of a function that the chosen release lacks names the release that has it."""
 
 from __future__ import annotations
 

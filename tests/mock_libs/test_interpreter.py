@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which Python becomes the device process: one that is known, or the one that the user names."""
+"""The Python of the device process: one that is known, or the one that the user names."""
 
 from __future__ import annotations
 

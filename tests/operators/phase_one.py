@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where phase 1 of a device and a table disagree: codes, their order, types, formats."""
+"""Comparison of phase 1 of a device with a table: codes, their order, types, formats."""
 
 from __future__ import annotations
 

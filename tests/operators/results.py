@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where results of a device and a table disagree: known cases, formulas, layouts in memory."""
+"""Comparison of results of a device with a table: known cases, formulas, layouts in memory."""
 
 from __future__ import annotations
 

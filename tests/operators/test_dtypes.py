@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which data types go together, on every family of chips."""
+"""Combinations of data types, on every family of chips."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where the parts of a temporary buffer lie, and that rounds and tail make the whole."""
+"""Layout of a temporary buffer; rounds and tail make the whole."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ import pytest
 from pyaclnn.facts.operators.catalogue import catalogue
 from pyaclnn.facts.operators.directions import directions_of, guess
 
-TOLD = [entry for entry in catalogue().values() if not entry.guessed]
+STATED = [entry for entry in catalogue().values() if not entry.guessed]
 T, CT, CTS = "aclTensor *", "const aclTensor *", "const aclTensorList *"
 
 CASES = {
@@ -32,7 +32,7 @@ def test_a_direction_is_guessed(case: str) -> None:
 
 @pytest.mark.parametrize(("old", "least"), [(True, 0.991), (False, 0.967)])
 def test_the_guess_is_as_good_as_it_says(old: bool, least: float) -> None:
-    entries = [entry for entry in TOLD if ("8.1" in entry.releases) == old]
+    entries = [entry for entry in STATED if ("8.1" in entry.releases) == old]
     pairs = [
         (word != "in", parameter.written)
         for entry in entries

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where CANN's libraries are looked for, on the layouts of 8.x and 9.x."""
+"""Discovery of CANN's libraries, on the layouts of 8.x and 9.x."""
 
 from __future__ import annotations
 

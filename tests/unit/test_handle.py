@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Who releases what, and when; on objects that are no C objects at all."""
+"""Order and owner of releases; on objects that are no C objects at all."""
 
 from __future__ import annotations
 

@@ -246,7 +246,7 @@ static void end_side(struct side *side)
 }
 
 /* Wait for the operator, and set the dimensions that it has found in the descriptions. */
-static aclError tell_shapes(const struct side *outputs, aclrtStream stream)
+static aclError store_shapes(const struct side *outputs, aclrtStream stream)
 {
     aclError status;
     mock_enter();
@@ -255,11 +255,11 @@ static aclError tell_shapes(const struct side *outputs, aclrtStream stream)
     for (int i = 0; status == ACL_SUCCESS && i < outputs->count; i++) {
         const struct tensor *tensor = mock_handle_get(outputs->tensors[i], MOCK_TENSOR);
         struct tensor_desc *desc = mock_handle_get(outputs->descs[i], MOCK_TENSOR_DESC);
-        struct dims *told[] = {desc == NULL ? NULL : &desc->dims, desc == NULL ? NULL : &desc->storage};
+        struct dims *targets[] = {desc == NULL ? NULL : &desc->dims, desc == NULL ? NULL : &desc->storage};
         const int count = desc != NULL && is_blocked(desc) ? 1 : 2;
         for (int each = 0; tensor != NULL && desc != NULL && each < count; each++) {
-            if (told[each]->count == (int)tensor->rank) {
-                memcpy(told[each]->values, tensor->dims, sizeof tensor->dims);
+            if (targets[each]->count == (int)tensor->rank) {
+                memcpy(targets[each]->values, tensor->dims, sizeof tensor->dims);
             }
         }
     }
@@ -268,7 +268,7 @@ static aclError tell_shapes(const struct side *outputs, aclrtStream stream)
 }
 
 static aclError run(const char *name, struct side *inputs, struct side *outputs,
-                    const aclopAttr *attributes, aclrtStream stream, bool tells)
+                    const aclopAttr *attributes, aclrtStream stream, bool has_shapes)
 {
     struct mock_call call;
     uint64_t size = 0;
@@ -284,11 +284,11 @@ static aclError run(const char *name, struct side *inputs, struct side *outputs,
     }
     status = mock_phase1(&call, &size, &executor);
     status = status != ACL_SUCCESS ? status : mock_phase2(name, NULL, 0, executor, stream);
-    return status == ACL_SUCCESS && tells ? tell_shapes(outputs, stream) : status;
+    return status == ACL_SUCCESS && has_shapes ? store_shapes(outputs, stream) : status;
 }
 
 static aclError execute(const char *type, bool compile, struct side inputs, struct side outputs,
-                        const aclopAttr *attributes, aclrtStream stream, bool tells)
+                        const aclopAttr *attributes, aclrtStream stream, bool has_shapes)
 {
     char *key = NULL;
     mock_enter();
@@ -304,7 +304,7 @@ static aclError execute(const char *type, bool compile, struct side inputs, stru
     }
     mock_leave();
     if (status == ACL_SUCCESS) {
-        status = run(name, &inputs, &outputs, attributes, stream, tells);
+        status = run(name, &inputs, &outputs, attributes, stream, has_shapes);
         end_side(&inputs);
         end_side(&outputs);
     }

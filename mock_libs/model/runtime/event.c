@@ -51,13 +51,13 @@ void mock_event_add_record(struct event *event)
 }
 
 /* Signals to the others that the latest record was reached. */
-static void tell(const struct event *event)
+static void publish(const struct event *event)
 {
     struct mock_signal *signal = signal_of(event);
-    uint64_t told = signal == NULL ? event->recorded : signal->recorded;
-    while (told < event->recorded) {
+    uint64_t published = signal == NULL ? event->recorded : signal->recorded;
+    while (published < event->recorded) {
         signal->nanoseconds = event->nanoseconds;
-        if (atomic_compare_exchange_weak(&signal->recorded, &told, event->recorded)) {
+        if (atomic_compare_exchange_weak(&signal->recorded, &published, event->recorded)) {
             break;
         }
     }
@@ -226,7 +226,7 @@ void mock_event_recorded(const struct task *task)
         clock_gettime(CLOCK_MONOTONIC, &now);
         event->recorded = task->as.event.records;
         event->nanoseconds = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-        tell(event);
+        publish(event);
     }
     mock_event_release(task);
 }

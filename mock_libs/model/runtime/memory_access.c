@@ -5,9 +5,9 @@
 
 uint8_t mock_access_of(const struct mapping *mapping, const struct device *device)
 {
-    const uint8_t told = mapping->access[device->id];
-    if ((told & MOCK_ACCESS_SET) != 0) {
-        return (uint8_t)(told & ~MOCK_ACCESS_SET);
+    const uint8_t access = mapping->access[device->id];
+    if ((access & MOCK_ACCESS_SET) != 0) {
+        return (uint8_t)(access & ~MOCK_ACCESS_SET);
     }
     return mapping->physical->device == device ? ACL_RT_MEM_ACCESS_FLAGS_READWRITE
                                                : ACL_RT_MEM_ACCESS_FLAGS_NONE;

@@ -22,7 +22,7 @@ typedef void (*mock_callback)(void);
 /* Register a function, or with NULL remove the name, also one that is unknown. */
 aclError mock_named_callback_set(enum mock_callback_list list, const char *name,
                                  mock_callback function, void *data);
-/* The same for functions that have no name but are told apart by themselves, for a number or an
+/* The same for functions that have no name but differ by themselves, for a number or an
  * object; registering one twice and removing one that is unknown is refused. */
 aclError mock_callback_add(enum mock_callback_list list, uintptr_t key, mock_callback function,
                            void *data);

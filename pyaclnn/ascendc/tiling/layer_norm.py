@@ -24,7 +24,7 @@ def get_layer_norm_max_min_tmp_size(
     *,
     soc: str = DEFAULT_SOC_NAME,
 ) -> TmpSize:
-    """Say how much temporary space LayerNorm with mean and variance takes.
+    """Compute the temporary space that LayerNorm with mean and variance takes.
 
     Args:
         src_shape: {B, S, storage H, origin H}.

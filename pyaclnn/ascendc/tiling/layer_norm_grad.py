@@ -31,7 +31,7 @@ def get_layer_norm_grad_max_min_tmp_size(
     *,
     soc: str = DEFAULT_SOC_NAME,
 ) -> TmpSize:
-    """Say how much temporary space LayerNormGrad takes, by CANN's account.
+    """Compute the temporary space that LayerNormGrad takes, by CANN's account.
 
     The sizes are those that CANN's function returns. The layout rounds rows up afterwards and can
     address more than either; see `addressed_bytes`.

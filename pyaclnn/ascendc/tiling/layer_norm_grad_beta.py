@@ -24,7 +24,7 @@ def get_layer_norm_grad_beta_max_min_tmp_size(
     *,
     soc: str = DEFAULT_SOC_NAME,
 ) -> TmpSize:
-    """Say how much temporary space LayerNormGradBeta takes.
+    """Compute the temporary space that LayerNormGradBeta takes.
 
     Args:
         src_shape: {B, S, storage H, origin H}.

@@ -30,7 +30,7 @@ def get_layer_norm_rstd_max_min_tmp_size(
     *,
     soc: str = DEFAULT_SOC_NAME,
 ) -> TmpSize:
-    """Say how much temporary space LayerNorm with mean and rstd takes.
+    """Compute the temporary space that LayerNorm with mean and rstd takes.
 
     Args:
         src_shape: {A, R}, without padding.

@@ -80,7 +80,7 @@ class Line(NamedTuple):
 
 
 class Wording(NamedTuple):
-    """Words for an event that is mostly told in others.
+    """Words for an event that is mostly reported in others.
 
     Attributes:
         pattern: Fits the words.
@@ -114,6 +114,6 @@ class Message(NamedTuple):
 
     @property
     def is_general(self) -> bool:
-        """Whether it names no cause: an internal error, or one that accompanies another."""
+        """True if it names no cause: an internal error, or one that accompanies another."""
         general = {"9999", "8888", "EE1001", "HCCL_E_INTERNAL"}
         return bool(general & {self.code[-4:], self.code, self.name})

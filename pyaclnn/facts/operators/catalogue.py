@@ -103,7 +103,7 @@ class Entry(NamedTuple):
     note: str = ""
 
     def is_in(self, release: str) -> bool:
-        """Whether a release such as ``9.1`` has it: later ones do as well, until it is removed."""
+        """True if a release such as ``9.1`` has it: later ones do as well, until it is removed."""
         number = _number(release)
         if self.removed is not None and number >= _number(self.removed):
             return False

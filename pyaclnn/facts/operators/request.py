@@ -58,7 +58,7 @@ class Request(Protocol):
 
     @property
     def deterministic(self) -> bool:
-        """Whether results must be the same in every run."""
+        """True if results must be the same in every run."""
 
     @property
     def tensors(self) -> Mapping[str, Any]:

@@ -104,7 +104,7 @@ def write(target: str, content: bytes | Iterable[str]) -> None:
 
 
 def abandon_output() -> None:
-    """Give up standard output after it failed, or Python would fail once more when it ends."""
+    """Abandon standard output after it failed, or Python would fail once more when it ends."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 from pyaclnn.base.errors import text_of
 from pyaclnn.base.locks import cached_property
-from pyaclnn.facts.variables import TOLD
+from pyaclnn.facts.variables import REPORTED
 from pyaclnn.health.checks.catalogue import COMPARED, IN_TURN, SOAK, THE_END, TOGETHER, find, plan
 from pyaclnn.health.checks.comparison import Measured
 from pyaclnn.health.checks.context import CheckContext
@@ -243,7 +243,7 @@ class _Run:
             level=context.options.level.name.lower(),  # type: ignore[arg-type]  # one of these
             environment={
                 name: machine.environment[name]
-                for name in sorted(TOLD & machine.environment.keys())
+                for name in sorted(REPORTED & machine.environment.keys())
             },
             results=results,
             exit_status=ended or status,  # type: ignore[arg-type]  # likewise

@@ -114,7 +114,7 @@ class Log:
 
     @property
     def has_text(self) -> bool:
-        """Whether any line was read that is not blank."""
+        """True if any line was read that is not blank."""
         return any(map(str.strip, self._seen))
 
     def read(self, lines: Iterable[str]) -> Log:

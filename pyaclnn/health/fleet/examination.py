@@ -211,7 +211,7 @@ def examine(
     deadline: float | None = None,
     patience: float = 120.0,
     begin: Callable[[Sequence[Node]], None] = lambda _: None,
-    tell: Callable[[Node, int, str | None, Ended | None], None] = lambda *_: None,
+    notify: Callable[[Node, int, str | None, Ended | None], None] = lambda *_: None,
 ) -> Fleet:
     """Examine every NPU of a Ray cluster, each in a fresh process on its node.
 
@@ -227,7 +227,7 @@ def examine(
         deadline: Seconds that an NPU may take; by default 120, 600 or 3600, by level.
         patience: Seconds in which a process must begin on an NPU.
         begin: Called with the nodes, before anything is started.
-        tell: Called whenever something changes, as `survey` does.
+        notify: Called whenever something changes, as `survey` does.
 
     Returns:
         The fleet: a report for each node.
@@ -264,7 +264,7 @@ def examine(
             )
         begin(nodes)
         with terminable():
-            ended = survey(cluster, nodes, limits, tell)
+            ended = survey(cluster, nodes, limits, notify)
         ended = with_departures(ended, cluster.nodes())
     return merge(reports_of(ended, level, fail_on_warn=fail_on_warn))
 
@@ -299,7 +299,7 @@ def doctor(options: argparse.Namespace) -> int:
                 deadline=options.deadline,
                 patience=options.patience,
                 begin=cells.begin,
-                tell=cells.tell,
+                notify=cells.notify,
             )
     except NoNpuError as error:
         output.message(str(error))

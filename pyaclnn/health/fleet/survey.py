@@ -152,7 +152,7 @@ def survey(
     engine: Engine,
     nodes: Sequence[Node],
     limits: Limits,
-    tell: Callable[[Node, int, str | None, Ended | None], None] = lambda *_: None,
+    notify: Callable[[Node, int, str | None, Ended | None], None] = lambda *_: None,
     clock: Callable[[], float] = time.monotonic,
 ) -> list[Ended]:
     """Examine every NPU of a cluster.
@@ -161,7 +161,7 @@ def survey(
         engine: The starter of processes.
         nodes: The machines.
         limits: The limits of waiting.
-        tell: Called with a node, the number of one of its processes, the NPU that this one
+        notify: Called with a node, the number of one of its processes, the NPU that this one
             examines, and how that ended, whenever that changes.
         clock: Seconds since some moment.
 
@@ -171,7 +171,7 @@ def survey(
     Raises:
         Stopped: Somebody asked the process to end; it has what was found until then.
     """
-    return _Survey(engine, nodes, limits, tell, clock).run()
+    return _Survey(engine, nodes, limits, notify, clock).run()
 
 
 class _Survey:
@@ -180,12 +180,12 @@ class _Survey:
         engine: Engine,
         nodes: Sequence[Node],
         limits: Limits,
-        tell: Callable[[Node, int, str | None, Ended | None], None],
+        notify: Callable[[Node, int, str | None, Ended | None], None],
         clock: Callable[[], float],
     ) -> None:
         self.engine = engine
         self.limits = limits
-        self._tell = tell
+        self._listener = notify
         self._clock = clock
         self.slots: dict[str, list[_Slot]] = {node.id: [] for node in nodes}
         self._by_process: dict[Any, _Slot] = {}
@@ -283,7 +283,7 @@ class _Survey:
 
     def _notify(self, slot: _Slot) -> None:
         number = self.slots[slot.node.id].index(slot)
-        self._tell(slot.node, number, slot.npu, slot.ended)
+        self._listener(slot.node, number, slot.npu, slot.ended)
 
 
 def _alive(slot: _Slot) -> bool:

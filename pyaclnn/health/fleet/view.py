@@ -80,7 +80,7 @@ class Cells:
             machines = "node" if len(nodes) == 1 else "nodes"
             self._print(f"{total} NPUs on {len(nodes)} {machines}, each in a process of its own")
 
-    def tell(self, node: Node, number: int, npu: str | None, ended: Ended | None) -> None:
+    def notify(self, node: Node, number: int, npu: str | None, ended: Ended | None) -> None:
         """Record the state of an NPU."""
         self._npus[node.id, number] = npu, ended
         if self._live is None and ended is not None:

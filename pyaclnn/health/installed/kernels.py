@@ -144,7 +144,7 @@ def kernel_of(operator: str, there: Mapping[str, Kernel]) -> Kernel | None:
 
 
 def refusal(operator: str, kernel: Kernel, row: int | None = None) -> str | None:
-    """Tell how phase 1 of an operator refuses for want of a binary, before anything is launched.
+    """Report how phase 1 of an operator refuses for want of a binary, before anything is launched.
 
     Without the package of binaries an operator that is put together finds no package, and one that
     is generated from a kernel finds no kernel, as every operator does of which a binary is missing

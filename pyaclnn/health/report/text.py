@@ -300,7 +300,7 @@ def _brief(
         yield from part("in_short", result, places, cut)
     more = len(wrong) - _MOST_BRIEF
     others = f"{more} more problem{'s' * (more > 1)}; " if more > 0 else ""
-    yield Text(f"{others}-v tells everything", style="dim")
+    yield Text(f"{others}-v shows everything", style="dim")
 
 
 def _distinct(results: Iterable[CheckResult]) -> list[CheckResult]:

@@ -50,7 +50,7 @@ def reduction_name(number: int) -> str:
 
 
 def data_type(number: int) -> np.dtype[Any]:
-    """Give the NumPy type of a number of ``HcclDataType``."""
+    """Return the NumPy type of a number of ``HcclDataType``."""
     name = _NAMES[number]
     return np.dtype(_NUMPY.get(name) or name.lower())
 

@@ -30,7 +30,7 @@ class Table:
         self._changed = threading.Condition()
 
     def exchange(self, rank: int, number: int, value: Any) -> list[Any]:
-        """Give a value in an exchange, and wait for those of the other ranks."""
+        """Contribute a value to an exchange, and wait for those of the other ranks."""
         with self._changed:
             if number == len(self._rounds):
                 self._rounds.append({})

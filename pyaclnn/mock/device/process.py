@@ -105,7 +105,7 @@ class Server:
         return self._device is not None
 
     def _forget(self) -> Reply:
-        """Give back the memory and the calls of the device; another one may follow."""
+        """Release the memory and the calls of the device; another one may follow."""
         from pyaclnn.mock.protocol.status import Status  # noqa: PLC0415  # many devices run nothing
 
         is_clean = self._device is None or self._device.close()
@@ -305,11 +305,11 @@ def serve(socket_descriptor: int, memory_descriptor: int) -> int:
 
 
 def _failed(error: Exception) -> int:
-    told = memory_error_message(error)
-    if told is None:
+    message = memory_error_message(error)
+    if message is None:
         sys.excepthook(type(error), error, error.__traceback__)
         return 1
-    sys.stderr.write(f"pyaclnn simulated NPU: {told}\n")
+    sys.stderr.write(f"pyaclnn simulated NPU: {message}\n")
     return NO_MEMORY_EXIT
 
 

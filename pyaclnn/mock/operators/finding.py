@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which operator a call is of: a user's kernel first, then what the simulated NPU has itself.
+"""Lookup of the operator of a call: a user's kernel first, then the simulated NPU's own.
 
 An operator without description comes last: see :mod:`pyaclnn.mock.operators.undescribed`.
 

@@ -5,7 +5,7 @@
 with ``aclnn`` is the kernel of that operator, called by C's parameter names; others are functions
 of `pyaclnn.reference.kernels.graph_functions` and `functions`, or ``np``. An expression is a
 function of the inputs in order, and of attributes by name, after ``*``; ``outputs`` are zeros in
-the types and shapes of the results; ``unpacked`` tells that tensors lie in blocks, and are given
+the types and shapes of the results; ``unpacked`` states that tensors lie in blocks, and are given
 without these, but for those that ``packed`` names, such as ``inputs[2]``. An attribute that an
 expression names and does not use must have the value that stands there, one of those of a set,
 that which a function of inputs and outputs returns, or any where ``...`` stands: it changes no

@@ -86,7 +86,7 @@ class KernelCall(NamedTuple):
 
     @property
     def is_own(self) -> bool:
-        """Whether the kernel is one of this project, and none of a user's."""
+        """True if the kernel is one of this project, and none of a user's."""
         kernel = self.kernel
         return kernel.plain or kernel.function.__module__.startswith("pyaclnn.reference.")
 

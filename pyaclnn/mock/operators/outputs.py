@@ -80,7 +80,7 @@ def poison_output(array: NDArray[Any], inputs: Iterable[NDArray[Any]]) -> Poison
 
 
 def restore_unwritten(poisoned: Iterable[PoisonedOutput]) -> None:
-    """Give back what they held to outputs that the kernel left alone, such as masked ones."""
+    """Restore the contents of outputs that the kernel left alone, such as masked ones."""
     for output in poisoned:
         if (output.bits == output.pattern).all():
             output.bits[...] = output.before

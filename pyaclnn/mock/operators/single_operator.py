@@ -73,7 +73,7 @@ def find_single_operator(call: Call, kernel: Kernel | None = None) -> Operator[A
         """Try the kernel, if the tensors are small: its limits are refused, not its data."""
         given = _as_taken(function, given)
         refusal = "" if function is None else function.refusal(_attributes(given, function))
-        if function is not None and "src_format" not in function.taken:  # it tells the blocks
+        if function is not None and "src_format" not in function.taken:  # it states the blocks
             refusal = refusal or _unreadable(given)
         if function is None or refusal:
             text = _no_kernel(kind, given, refusal)

@@ -54,7 +54,7 @@ _FORMAT_NAMES: dict[int, str] = {number: name for name, number in FORMATS.items(
 
 
 def numpy_dtype(code: int) -> np.dtype[np.generic]:
-    """Give the NumPy type whose bytes are those of a CANN data type.
+    """Return the NumPy type whose bytes are those of a CANN data type.
 
     Args:
         code: A number of ``aclDataType``.
@@ -90,7 +90,7 @@ def format_name(code: int) -> str:
 
 
 def dtype_of_word(word: str) -> np.dtype[np.generic]:
-    """Give the NumPy type that kernels compute a type in.
+    """Return the NumPy type that kernels compute a type in.
 
     An array of a type of 4 bits has an element a byte, one of COMPLEX32 elements of complex64.
 

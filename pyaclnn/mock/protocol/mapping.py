@@ -183,7 +183,7 @@ class MappedFile:
 
     @property
     def is_whole(self) -> bool:
-        """Whether the whole file is mapped, and stays so until `close`."""
+        """True if the whole file is mapped, and stays so until `close`."""
         return self._whole is not None
 
     def region(self, low: int, high: int) -> tuple[mmap.mmap, int]:

@@ -66,7 +66,7 @@ class DeviceMemory:
         return self._file.is_whole
 
     def view(self, name: str, tensor: Tensor) -> NDArray[Any]:
-        """Give the array a tensor describes, with its strides; writing writes device memory.
+        """Return the array a tensor describes, with its strides; writing writes device memory.
 
         Args:
             name: The tensor's parameter name, for messages.
@@ -83,7 +83,7 @@ class DeviceMemory:
         return self._array(name, tensor, tensor.strides)
 
     def dense(self, name: str, tensor: Tensor) -> NDArray[Any]:
-        """Give the array at a tensor's first element as if the tensor were contiguous.
+        """Return the array at a tensor's first element as if the tensor were contiguous.
 
         This is what a kernel sees of an output that nobody copies into its strided place.
 
@@ -105,7 +105,7 @@ class DeviceMemory:
         return self._array(name, tensor, tuple(reversed(strides)))
 
     def elements(self, address: int, count: int, dtype: np.dtype[Any]) -> NDArray[Any]:
-        """Give elements in device memory, one after the other; writing writes there.
+        """Return elements in device memory, one after the other; writing writes there.
 
         Args:
             address: The device address of the first element.

@@ -127,7 +127,7 @@ class Run:
     mapped: tuple[MappedRange, ...] = ()
 
     def decoded(self) -> Call:
-        """Give the call.
+        """Return the call.
 
         Raises:
             WireError: It is not well-formed.

@@ -92,11 +92,11 @@ class RowsGiven(NamedTuple):
         return absent if value is None else self.layout.wide_scale(name, value)
 
     def tensor(self, numbers: NDArray[Any], dtype: np.dtype[Any] | None = None) -> NDArray[Any]:
-        """Give (M, N) results the tensor's shape, rounded to its data type or another one."""
+        """Bring (M, N) results to the tensor's shape, rounded to its data type or another one."""
         return self.layout.tensor(numbers, self.dtype if dtype is None else dtype)
 
     def statistics(self, *columns: NDArray[Any]) -> Sequence[NDArray[Any]]:
-        """Give (M, 1) results the shape of one number per row."""
+        """Bring (M, 1) results to the shape of one number per row."""
         return [self.layout.statistic(each) for each in columns]
 
     def parameters(self, *rows: NDArray[Any]) -> Sequence[NDArray[Any]]:
@@ -132,7 +132,7 @@ class ChannelsGiven(NamedTuple):
         return count
 
     def tensor(self, numbers: NDArray[Any], dtype: DTypeLike | None = None) -> NDArray[Any]:
-        """Give results the tensor's shape, rounded to its data type or another one."""
+        """Bring results to the tensor's shape, rounded to its data type or another one."""
         kind = self.dtype if dtype is None else np.dtype(dtype)
         return rounded(numbers, kind).reshape(self.layout.shape)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which type arithmetic runs in, and how its results are rounded to the types of tensors."""
+"""The type that arithmetic runs in, and rounding of its results to the types of tensors."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ FLOAT64 = np.dtype(np.float64)
 
 
 def arithmetic_dtype(name: str, tensor: NDArray[Any]) -> np.dtype[Any]:
-    """Say what arithmetic on a tensor runs in: float64 for float64, else float32.
+    """Return the type that arithmetic on a tensor runs in: float64 for float64, else float32.
 
     Args:
         name: The name of the tensor in the caller, for the message.

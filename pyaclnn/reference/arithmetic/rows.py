@@ -135,7 +135,7 @@ class RowLayout(NamedTuple):
         return self.wide_row(name, array)
 
     def tensor(self, rows: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
-        """Give (M, N) results the tensor's shape, rounded to a data type."""
+        """Bring (M, N) results to the tensor's shape, rounded to a data type."""
         return rounded(rows, dtype).reshape(self.leading + self.normalized)
 
     def parameter(self, rows: NDArray[Any]) -> NDArray[Any]:
@@ -143,5 +143,5 @@ class RowLayout(NamedTuple):
         return total(rows, 0).reshape(self.normalized)
 
     def statistic(self, columns: NDArray[Any]) -> NDArray[Any]:
-        """Give (M, 1) results the shape of one number per row."""
+        """Bring (M, 1) results to the shape of one number per row."""
         return columns.reshape(self.statistic_shape)

@@ -59,7 +59,7 @@ def in_blocks(cut: Callable[[dict[str, Any]], Cut | None]) -> Callable[[Function
     """Make a function of a definition that does the same, some parts at a time.
 
     Args:
-        cut: Told the arguments by their names, says where they can be cut; None if they cannot.
+        cut: Returns where the arguments, by their names, can be cut; None if they cannot.
 
     Returns:
         A decorator that makes a fast function of a definition.

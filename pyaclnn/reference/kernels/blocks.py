@@ -58,7 +58,7 @@ class _Layout(NamedTuple):
 
 
 def _layout(form: str, dims: Sequence[int], stored: Sequence[int]) -> _Layout | None:
-    """Return the layout of a tensor; the last dimensions of its storage tell the size of blocks."""
+    """Return the layout of a tensor; the last dimensions of its storage are the size of blocks."""
     axes, groups = _FORMATS.get(form, ("", ""))
     whole = tuple(dims)
     if axes == "NC":

@@ -80,10 +80,10 @@ def test_without_the_tool_nothing_is_made_up(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("but", "missing"),
     [
-        ({"common": ""}, ["temperature: npu-smi info -t common does not tell it",
-                          "core_frequency: npu-smi info -t common does not tell it"]),
+        ({"common": ""}, ["temperature: npu-smi info -t common does not report it",
+                          "core_frequency: npu-smi info -t common does not report it"]),
         ({"common": COMMON.replace("47", "NA")},
-         ["temperature: npu-smi info -t common does not tell it"]),
+         ["temperature: npu-smi info -t common does not report it"]),
         ({"chips": ""}, [f"{name}: npu-smi info -m lists no chip" for name in READ]),
         ({"chips": CHIPS.replace("5  ", "6  ")},
          [f"{name}: npu-smi ended with status 1: no such card" for name in READ]),

@@ -83,7 +83,7 @@ def test_without_cann_five_lines_say_so() -> None:
 @pytest.mark.parametrize("given", samples.ALL.values(), ids=samples.ALL)
 def test_quiet_is_the_verdict_alone(given: Report) -> None:
     assert len(printed(given, detail=Detail.QUIET)) <= 8
-    assert not any("-v tells everything" in line for line in printed(given, detail=Detail.QUIET))
+    assert not any("-v shows everything" in line for line in printed(given, detail=Detail.QUIET))
 
 
 def test_verbose_is_everything() -> None:

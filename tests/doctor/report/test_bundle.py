@@ -11,7 +11,7 @@ import time
 import pytest
 from msgspec.structs import replace
 
-from pyaclnn.facts.variables import TOLD
+from pyaclnn.facts.variables import REPORTED
 from pyaclnn.health.report import bundle
 from pyaclnn.health.report.bundle import as_bundle, names_of_this_machine, redact, without_private
 from pyaclnn.health.report.record import Evidence, Report, Status
@@ -89,7 +89,7 @@ def test_only_listed_variables_stay() -> None:
         }
     )
     assert redact(given, 1, ()).environment == {"ASCEND_HOME_PATH": "/usr/local/Ascend"}
-    assert not any("SECRET" in name or "TOKEN" in name for name in TOLD)
+    assert not any("SECRET" in name or "TOKEN" in name for name in REPORTED)
 
 
 def test_only_listed_facts_about_the_host_stay() -> None:

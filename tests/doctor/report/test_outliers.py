@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which of several devices is not like the others."""
+"""Outliers among several devices."""
 
 from __future__ import annotations
 

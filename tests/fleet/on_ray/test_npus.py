@@ -106,7 +106,7 @@ def test_a_process_that_is_killed_or_stands_still_costs_its_own_npu(
     number: signal.Signals, deadline: float, status: Status, words: str
 ) -> None:
     hit = when_examined(lambda _: os.kill(probes()[0], number))
-    found = fleet.examine(only=SLOW, deadline=deadline, patience=PATIENCE, tell=hit)
+    found = fleet.examine(only=SLOW, deadline=deadline, patience=PATIENCE, notify=hit)
     lost = [r for report in found.reports for r in report.results if r.id.startswith("RAY-102@")]
     assert [one.status for one in lost] == [status]
     assert words in lost[0].summary
@@ -128,7 +128,7 @@ def test_a_node_that_dies_is_told_and_the_others_go_on(cluster: Any) -> None:
                 die(place)
 
         dead: list[str] = []
-        found = fleet.examine(only=SLOW, patience=PATIENCE, tell=tell)
+        found = fleet.examine(only=SLOW, patience=PATIENCE, notify=tell)
     assert dead
     assert opened(found).items() >= dict.fromkeys(ALL, Status.PASS).items()
     lost = [result for result in results(found, "gone").values() if result.status.broken]

@@ -56,7 +56,7 @@ def some_groups(values: Mapping[str, Any]) -> int:
 
 
 def undivided(values: Mapping[str, Any]) -> tuple[str, str, str] | None:
-    """Say that the channels are not divided by the number of groups, or None.
+    """Report that the channels are not divided by the number of groups, or None.
 
     Args:
         values: Lengths and options by their Python names.

@@ -98,7 +98,7 @@ def read_sensors(device: int, environment: Mapping[str, str]) -> Reading:
             one = sum(values) if sensor.unit == "count" else max(values)
             figures.append(Figure(sensor.name, one, sensor.unit, sensor.better))
         else:
-            why = failed or f"{TOOL} info -t {sensor.page} does not tell it"
+            why = failed or f"{TOOL} info -t {sensor.page} does not report it"
             missing.append(f"{sensor.name}: {why}")
     return Reading(tuple(figures), tuple(missing))
 

@@ -22,7 +22,7 @@ _STATISTICS = 8
 
 
 class Scoring(NamedTuple):
-    """What turns products of queries and keys into probabilities.
+    """The conversion of products of queries and keys into probabilities.
 
     Attributes:
         scale: The factor of the products.
@@ -127,7 +127,7 @@ def _scores(q: Array, k: Array, rule: Scoring) -> Array:
 
 
 def _kept(rule: Scoring, shape: tuple[int, ...]) -> Any:
-    """What dropout multiplies probabilities by."""
+    """The factors by which dropout multiplies probabilities."""
     if rule.drop is None or rule.keep == 1:
         return 1.0
     bits = np.unpackbits(rule.drop.ravel(), bitorder="little")[: math.prod(shape)]

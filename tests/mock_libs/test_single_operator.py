@@ -24,6 +24,11 @@ TYPEDEFS = """
 typedef int aclError; typedef int aclDataType; typedef int aclFormat; typedef int aclMemType;
 typedef void *aclrtStream; typedef struct aclDataBuffer aclDataBuffer;
 typedef struct aclTensorDesc aclTensorDesc; aclError aclrtSynchronizeStream(aclrtStream stream);
+typedef struct aclmdlDataset aclmdlDataset; aclmdlDataset *aclmdlCreateDataset(void);
+aclError aclmdlAddDatasetBuffer(aclmdlDataset *dataset, aclDataBuffer *dataBuffer);
+aclError aclmdlSetDatasetTensorDesc(aclmdlDataset *dataset, aclTensorDesc *desc, size_t index);
+aclTensorDesc *aclmdlGetDatasetTensorDesc(const aclmdlDataset *dataset, size_t index);
+aclError aclmdlDestroyDataset(const aclmdlDataset *dataset);
 """
 
 
@@ -68,6 +73,31 @@ def describe(dims: tuple[int, ...], dtype: int = FLOAT) -> Any:
     made = lib.aclCreateTensorDesc(dtype, len(dims), list(dims), ND)
     assert made != NULL, npu.message()
     return made
+
+
+def test_a_dataset_has_descriptions_of_its_own() -> None:
+    data, given, bounds = lib.aclmdlCreateDataset(), describe((3, 5)), ffi.new("int64_t[2]")
+    for _ in range(2):
+        call("aclmdlAddDatasetBuffer", data, DEAD)
+    lib.aclSetTensorDescName(given, b"images")
+    call("aclSetTensorShapeRange", given, 1, [[3, 9]])
+    call("aclSetTensorConst", given, ffi.new("char[]", b"abc"), 4)
+    call("aclmdlSetDatasetTensorDesc", data, given, 1)
+    lib.aclDestroyTensorDesc(given)
+    found = lib.aclmdlGetDatasetTensorDesc(data, 1)
+    assert (lib.aclGetTensorDescSize(found), lib.aclGetTensorDescFormat(found)) == (60, ND)
+    assert ffi.string(lib.aclGetTensorDescName(found)) == b"images"
+    assert ffi.string(ffi.cast("char *", lib.aclGetTensorDescAddress(found))) == b"abc"
+    call("aclGetTensorDescDimRange", found, 0, 2, bounds)
+    assert list(bounds) == [3, 9]
+    assert lib.aclmdlGetDatasetTensorDesc(data, 0) == NULL == lib.aclmdlGetDatasetTensorDesc(data, 2)
+    call("aclmdlSetDatasetTensorDesc", data, found, 0)
+    call("aclmdlSetDatasetTensorDesc", data, NULL, 1)
+    assert lib.aclmdlGetDatasetTensorDesc(data, 1) == NULL
+    assert lib.aclGetTensorDescElementCount(lib.aclmdlGetDatasetTensorDesc(data, 0)) == 15
+    assert lib.aclmdlSetDatasetTensorDesc(data, NULL, 2) == 100000
+    assert lib.aclmdlSetDatasetTensorDesc(NULL, NULL, 0) == 100000
+    call("aclmdlDestroyDataset", data)
 
 
 class TestDataBuffers:

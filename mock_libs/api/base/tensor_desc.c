@@ -312,3 +312,33 @@ aclError aclSetTensorPlaceMent(aclTensorDesc *handle, aclMemType memType)
     desc->placement = memType;
     return ACL_SUCCESS;
 }
+
+/* ---- copies ------------------------------------------------------------------------------- */
+
+aclTensorDesc *mock_tensor_desc_copy(const aclTensorDesc *handle)
+{
+    const struct tensor_desc *desc = find(handle);
+    aclTensorDesc *copy = desc == NULL ? NULL
+                                       : aclCreateTensorDesc(desc->data_type, desc->dims.count,
+                                                             desc->dims.values, desc->format);
+    struct tensor_desc *other = copy == NULL ? NULL : find(copy);
+    if (other == NULL) {
+        return NULL;
+    }
+    other->storage_format = desc->storage_format;
+    other->storage = desc->storage;
+    other->placement = desc->placement;
+    const struct ranges *shapes = &desc->shape_ranges, *values = &desc->value_ranges;
+    const bool good =
+        (desc->name == NULL || copy_text(&other->name, desc->name) == ACL_SUCCESS) &&
+        (desc->dynamic_input == NULL ||
+         copy_text(&other->dynamic_input, desc->dynamic_input) == ACL_SUCCESS) &&
+        set_ranges(copy, shapes->count, shapes->pairs, false) == ACL_SUCCESS &&
+        set_ranges(copy, values->count, values->pairs, true) == ACL_SUCCESS &&
+        (desc->constant == NULL ||
+         aclSetTensorConst(copy, desc->constant, desc->constant_bytes) == ACL_SUCCESS);
+    if (!good) {
+        aclDestroyTensorDesc(copy);
+    }
+    return good ? copy : NULL;
+}

@@ -1,52 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Offline models: lists of buffers, and descriptions, which stay empty because no model is loaded.
+/* Descriptions of offline models, which stay empty because no model is loaded.
  * Source: CANN: ge acl_model/model/model_om2.cpp. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "error_message.h"
-
-/* ---- lists of buffers ------------------------------------------------------------------------ */
-
-struct aclmdlDataset {
-    aclDataBuffer **buffers;
-    size_t count;
-};
-
-aclmdlDataset *aclmdlCreateDataset(void)
-{
-    return calloc(1, sizeof(aclmdlDataset));
-}
-
-aclError aclmdlDestroyDataset(const aclmdlDataset *dataset)
-{
-    free(dataset->buffers);
-    free((void *)(uintptr_t)dataset);
-    return ACL_SUCCESS;
-}
-
-aclError aclmdlAddDatasetBuffer(aclmdlDataset *dataset, aclDataBuffer *dataBuffer)
-{
-    void *grown = realloc(dataset->buffers, (dataset->count + 1) * sizeof *dataset->buffers);
-    if (grown == NULL) {
-        return mock_fail(ACL_ERROR_BAD_ALLOC, "no host memory for a list of buffers");
-    }
-    dataset->buffers = grown;
-    dataset->buffers[dataset->count++] = dataBuffer;
-    return ACL_SUCCESS;
-}
-
-size_t aclmdlGetDatasetNumBuffers(const aclmdlDataset *dataset)
-{
-    return dataset == NULL ? 0 : dataset->count;
-}
-
-aclDataBuffer *aclmdlGetDatasetBuffer(const aclmdlDataset *dataset, size_t index)
-{
-    return dataset == NULL || index >= dataset->count ? NULL : dataset->buffers[index];
-}
-
-/* ---- descriptions ---------------------------------------------------------------------------- */
 
 struct aclmdlDesc {
     char name[ACL_MAX_TENSOR_NAME_LEN]; /* of no input or output */

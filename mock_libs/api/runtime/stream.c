@@ -164,6 +164,25 @@ aclError aclrtStreamAbort(aclrtStream handle)
     return status;
 }
 
+/* A stream that is idle has no task to stop. How the queue of another goes on is not known. */
+aclError aclrtStreamStop(aclrtStream handle)
+{
+    aclError status;
+    const struct stream *stream = mock_stream_find(handle, true, &status);
+    if (stream == NULL) {
+        return status;
+    }
+    if (stream->lane != NULL) {
+        return mock_fail(ACL_ERROR_RT_INTERNAL_ERROR, "stream %d is bound to a graph", stream->id);
+    }
+    return !mock_stream_pending(stream)
+               ? ACL_SUCCESS
+               : mock_fail(MOCK_NOT_IMPLEMENTED,
+                           "the simulated NPU stops no task of a stream that has work, such as "
+                           "stream %d; aclrtStreamAbort drops it",
+                           stream->id);
+}
+
 aclError aclrtStreamGetId(aclrtStream handle, int32_t *id)
 {
     aclError status;

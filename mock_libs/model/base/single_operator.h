@@ -66,3 +66,6 @@ struct op_attribute {
 struct op_attributes {
     struct op_attribute *first;
 };
+
+/* Another description with the same content, or NULL: there is none, or no memory. */
+aclTensorDesc *mock_tensor_desc_copy(const aclTensorDesc *handle);

@@ -197,7 +197,32 @@ template <typename T> class GlobalTensor {
     uint64_t size_ = 0;  /* elements */
 };
 
-/* A list of tensors: addresses, and in front the bytes from the list's beginning to them. */
+/* A tensor of a list: its number, its address, and its lengths in memory that the kernel gives. */
+template <typename T> class TensorDesc {
+ public:
+    void SetShapeAddr(uint64_t *shape) { shape_ = shape; }
+    uint64_t GetDim() const { return dim_; }
+    uint64_t GetIndex() const { return index_; }
+    uint64_t GetShape(uint32_t axis) const { return shape_[axis]; }
+    T *GetDataPtr() const { return data_; }
+    GlobalTensor<T> GetDataObj() const
+    {
+        GlobalTensor<T> tensor;
+        tensor.SetGlobalBuffer(data_);
+        return tensor;
+    }
+
+ private:
+    friend class ListTensorDesc;
+
+    uint64_t *shape_ = nullptr, dim_ = 0, index_ = 0;
+    T *data_ = nullptr;
+};
+
+/*
+ * A list of tensors: the bytes from its beginning to the addresses; of each tensor the number of
+ * axes, its own number (32 bits each) and the lengths of the axes; the addresses.
+ */
 class ListTensorDesc {
  public:
     ListTensorDesc() = default;
@@ -211,11 +236,50 @@ class ListTensorDesc {
     template <typename T>
     __gm__ T *GetDataPtr(uint32_t index, emulation::Site site = emulation::Site::Here()) const
     {
-        const uint64_t first = list_.GetValue(0, site) / sizeof(uint64_t);
-        return reinterpret_cast<T *>(list_.GetValue(first + index, site));
+        return reinterpret_cast<T *>(list_.GetValue(First(site) + index, site));
+    }
+
+    uint32_t GetSize(emulation::Site site = emulation::Site::Here()) const
+    {
+        uint32_t size = 0;
+        for (uint64_t at = 1; at < First(site); at = Next(at, site)) {
+            size++;
+        }
+        return size;
+    }
+
+    template <typename T>
+    void GetDesc(TensorDesc<T> &desc, uint32_t index,
+                 emulation::Site site = emulation::Site::Here()) const
+    {
+        const emulation::Call call("ListTensorDesc::GetDesc", site);
+        uint64_t at = 1;
+        for (uint32_t i = 0; i < index && at < First(site); i++) {
+            at = Next(at, site);
+        }
+        if (at >= First(site)) {
+            call.Fail(emulation::rule::Bounds, "index",
+                      emulation::Text("the list describes no tensor %u", index));
+        }
+        const uint64_t head = list_.GetValue(at, site);
+        desc.dim_ = head & 0xFFFFFFFF;
+        desc.index_ = head >> 32;
+        desc.data_ = GetDataPtr<T>(index, site);
+        for (uint64_t i = 0; desc.shape_ != nullptr && i < desc.dim_; i++) {
+            desc.shape_[i] = list_.GetValue(at + 1 + i, site);
+        }
     }
 
  private:
+    uint64_t First(emulation::Site site) const
+    {
+        return list_.GetValue(0, site) / sizeof(uint64_t);
+    }
+    uint64_t Next(uint64_t at, emulation::Site site) const
+    {
+        return at + 1 + (list_.GetValue(at, site) & 0xFFFFFFFF);
+    }
+
     GlobalTensor<uint64_t> list_;
 };
 

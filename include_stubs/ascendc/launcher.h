@@ -194,8 +194,11 @@ inline int Main(int count, char **words, const Entry *entries, uint32_t entry_co
     }
     for (uint32_t i = 0; i < request.arguments; i++) {
         /* a list of tensors: the addresses stand behind their offset */
-        for (size_t j = 1; described[i].elements != 0 && j < described[i].size / 8; j++) {
-            static_cast<void **>(addresses[i])[j] = addresses[described[i].elements + j - 1];
+        const size_t first = described[i].elements == 0
+                                 ? SIZE_MAX
+                                 : *static_cast<uint64_t *>(addresses[i]) / sizeof(void *);
+        for (size_t j = first; j < described[i].size / sizeof(void *); j++) {
+            static_cast<void **>(addresses[i])[j] = addresses[described[i].elements + j - first];
         }
     }
 #ifndef PYACLNN_SANITIZE

@@ -118,11 +118,9 @@ namespace emulation {
 template <typename T> constexpr uint64_t kRow = BlockBytes / sizeof(T); /* of a fractal */
 template <typename T> constexpr uint64_t kFractal = 16 * kRow<T>;
 
-template <typename T> void RequireScalarQuant(const Call &call, QuantMode_t mode)
+constexpr bool ByVector(QuantMode_t mode)
 {
-    if (mode == VDEQF16 || mode == VQF322B8_PRE || mode == VREQ8) {
-        call.Fail(rule::Chip, "a vector of scales is not simulated: give a scalar, deqScalar");
-    }
+    return mode == VDEQF16 || mode == VQF322B8_PRE || mode == VREQ8;
 }
 
 /* A result of the matrix unit on its way out: scaled, cut at zero, rounded. */
@@ -133,7 +131,7 @@ D FixpipeValue(S value, QuantMode_t mode, uint64_t scale, bool relu)
         return static_cast<D>(relu && value < S(0) ? S(0) : value);
     } else {
         auto wide = static_cast<float>(value);
-        if (mode == DEQF16 || mode == QF322B8_PRE || mode == REQ8) {
+        if (mode >= DEQF16) {
             wide *= BitCast<float>(static_cast<uint32_t>(scale));
         }
         return Converted<D>(relu && wide < 0 ? 0.0F : wide, RoundMode::CAST_RINT);
@@ -265,29 +263,63 @@ void Mmad(const LocalTensor<C> &dst, const LocalTensor<A> &fm, const LocalTensor
                         });
 }
 
-template <typename D, typename S, const FixpipeConfig &config = CFG_ROW_MAJOR>
-void Fixpipe(const GlobalTensor<D> &dst, const LocalTensor<S> &src, const FixpipeParamsV220 &p,
-             emulation::Site site = emulation::Site::Here())
+namespace emulation {
+
+template <typename D, typename S, typename Scale>
+void PutThrough(const Call &call, const GlobalTensor<D> &dst, const LocalTensor<S> &src,
+                const FixpipeParamsV220 &p, CO2Layout format, Scale scale)
 {
-    const emulation::Call call("Fixpipe", site);
-    emulation::RequireScalarQuant<S>(call, p.quantPre);
-    const emulation::Operand<S> from(call, "src", src, PIPE_FIX);
-    const bool rows = config.format == CO2Layout::ROW_MAJOR;
-    const uint64_t block = rows ? p.dstStride : p.dstStride * emulation::kRow<D>;
-    const emulation::Atomic how = emulation::Core::Current().atomic;
+    const Operand<S> from(call, "src", src, PIPE_FIX);
+    const bool rows = format == CO2Layout::ROW_MAJOR;
+    const uint64_t block = rows ? p.dstStride : p.dstStride * kRow<D>;
+    const Atomic how = Core::Current().atomic;
     for (uint64_t matrix = 0; matrix < p.ndNum; matrix++) {
         for (uint64_t i = 0; i < uint64_t{p.mSize} * p.nSize; i++) {
             const uint64_t row = i / p.nSize, column = i % p.nSize;
             const S value = from.Load(matrix * p.srcNdStride * 256 +
                                       column / 16 * p.srcStride * 16 + row * 16 + column % 16);
-            const D result =
-                emulation::FixpipeValue<D>(value, p.quantPre, p.deqScalar, p.reluEn);
+            const D result = FixpipeValue<D>(value, p.quantPre, scale(column), p.reluEn);
             const uint64_t at = matrix * p.dstNdStride +
                                 (rows ? row * block + column
                                       : column / 16 * block + row * 16 + column % 16);
-            emulation::PutOut(call, dst, at, result, how);
+            PutOut(call, dst, at, result, how);
         }
     }
+}
+
+}  // namespace emulation
+
+template <typename D, typename S, const FixpipeConfig &config = CFG_ROW_MAJOR>
+void Fixpipe(const GlobalTensor<D> &dst, const LocalTensor<S> &src, const FixpipeParamsV220 &p,
+             emulation::Site site = emulation::Site::Here())
+{
+    const emulation::Call call("Fixpipe", site);
+    if (emulation::ByVector(p.quantPre)) {
+        call.Fail(emulation::rule::Chip, "the mode of quantPre takes a vector of scales: give one");
+    }
+    emulation::PutThrough(call, dst, src, p, config.format,
+                          [&p](uint64_t) { return p.deqScalar; });
+}
+
+/* The same with a scale for each column. */
+template <typename D, typename S, const FixpipeConfig &config = CFG_ROW_MAJOR>
+void Fixpipe(const GlobalTensor<D> &dst, const LocalTensor<S> &src,
+             const LocalTensor<uint64_t> &cbufWorkspace, const FixpipeParamsV220 &p,
+             emulation::Site site = emulation::Site::Here())
+{
+    const emulation::Call call("Fixpipe", site);
+    if (!emulation::ByVector(p.quantPre) || p.ndNum != 1) {
+        call.Fail(emulation::rule::Chip,
+                  "a vector of scales needs a mode that begins with V; it is simulated for one "
+                  "matrix");
+    }
+    /* The copy to the scales' own memory is the fixpipe's; a queue orders it as one of MTE1. */
+    const emulation::Buffer *buffer = emulation::Maker::BufferOf(cbufWorkspace);
+    const bool by_event = buffer != nullptr && (buffer->ordered >> PIPE_FIX & 1U) != 0;
+    const emulation::Operand<uint64_t> scales(call, "cbufWorkspace", cbufWorkspace,
+                                              by_event ? PIPE_FIX : PIPE_MTE1);
+    emulation::PutThrough(call, dst, src, p, config.format,
+                          [&scales](uint64_t column) { return scales.Load(column); });
 }
 
 /* The result of the matrix unit to the next memory, on chips that have one. */

@@ -11,6 +11,10 @@
 
 namespace AscendC {
 
+namespace emulation {
+class Source;
+}
+
 template <TPosition from, TPosition to, int32_t depth, int32_t mask = 0> class TQueBind {
  public:
     template <typename T>
@@ -119,7 +123,7 @@ template <TPosition from, TPosition to, int32_t depth, int32_t mask = 0> class T
     }
 
  private:
-    friend class TPipe;
+    friend class emulation::Source;
 
     static constexpr TPosition position = from == TPosition::GM ? to : from;
 
@@ -202,7 +206,7 @@ template <TPosition position = TPosition::VECCALC> class TBuf {
     }
 
  private:
-    friend class TPipe;
+    friend class emulation::Source;
 
     emulation::Buffer &Memory(const emulation::Call &call) const
     {

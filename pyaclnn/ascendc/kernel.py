@@ -34,7 +34,7 @@ __all__ = ["Kernel", "TilingData", "tiling_bytes"]
 _MOST_BLOCKS = 65535
 _TILING = "tiling"
 _WORKSPACE = "workspace"
-_TABLE_OFFSET = 8  # bytes before the addresses of a list of tensors
+_WORD = 8  # bytes of a number in a list of tensors
 
 
 class _Packable(Protocol):
@@ -83,7 +83,8 @@ class Kernel:
             *arrays: The values of the parameters, in order: C-contiguous arrays, which are global
                 memory and are written in place, numbers where the kernel takes values, and for a
                 structure that it takes by value what `tiling` can be. A sequence of arrays is a
-                list of tensors: addresses, in front of which stands their offset of 8 bytes.
+                list of tensors, as ``ListTensorDesc`` reads it: offset of the addresses,
+                shapes, addresses.
                 Parameters named ``tiling…`` and ``workspace…`` are left out.
             tiling: The bytes of the tiling data, a structure with ``to_bytes()``, or a sequence of
                 such and of NumPy scalars, which are joined. For the parameter named ``tiling…``,
@@ -165,8 +166,9 @@ class Kernel:
                 _argument(parameter._replace(name=f"{parameter.name}[{i}]"), element)
                 for i, element in enumerate(value)
             )
-            table = np.array([_TABLE_OFFSET, *[0] * len(value)], np.uint64)
-            return _untyped(parameter, table)._replace(elements=first)
+            shapes = [n for i, x in enumerate(value) for n in (np.ndim(x) | i << 32, *np.shape(x))]
+            table = [_WORD * (1 + len(shapes)), *shapes, *[0] * len(value)]
+            return _untyped(parameter, np.array(table, np.uint64))._replace(elements=first)
 
         own = [
             _untyped(parameter, np.frombuffer(tiling_bytes(tiling), np.uint8))

@@ -49,7 +49,7 @@ CASES = [
     Case("odd_slice", "alignment", "Adds", "src", "begins 16 bytes behind"),
     Case("too_much_padding", "alignment", "DataCopyPad", "", "36 bytes of padding"),
     Case("in_matrix_memory", "position", "Duplicate", "'matrix' set up", "lies in A1"),
-    Case("too_large", "capacity", "TPipe::InitBuffer", "", "has 196608 bytes"),
+    Case("too_large", "capacity", "InitBuffer", "", "has 196608 bytes"),
     Case("beyond_local", "bounds", "Duplicate", "dst", "it has 256 (64 elements of float)"),
     Case("beyond_global", "bounds", "DataCopy", "src (the argument x)", "there are 192"),
     Case("larger_than_argument", "bounds", "GlobalTensor::SetGlobalBuffer", "x", "65 elements"),

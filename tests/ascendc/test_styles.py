@@ -59,7 +59,7 @@ def test_a_sequence_of_arrays_is_a_list_of_tensors(build: Build) -> None:
     x = [np.arange(n, dtype=np.float32) for n in (5, 20)]
     y = [np.zeros_like(array) for array in x]
     kernel, lengths = build(FILE, "scale_list"), np.array([5, 20, 9], np.uint32)
-    with pytest.raises(KernelFault, match="bytes 80 to 88 are needed; there are 24"):
+    with pytest.raises(KernelFault, match="bytes 112 to 120 are needed; there are 56"):
         kernel.launch(1, x, y, tiling=lengths)
     lengths[2] = 1
     kernel.launch(1, x, y, tiling=lengths)

@@ -5,7 +5,8 @@
 
 #include "acl/acl_mdl.h"
 #include "error_message.h"
-#include "single_operator.h"
+#include "tensor_desc.h"
+#include "violation.h"
 
 struct item {
     aclDataBuffer *buffer;
@@ -24,8 +25,9 @@ aclmdlDataset *aclmdlCreateDataset(void)
 
 static void set_desc(struct item *item, aclTensorDesc *desc)
 {
-    if (item->desc != NULL) {
-        aclDestroyTensorDesc(item->desc);
+    struct tensor_desc *before = mock_handle_close(item->desc, MOCK_TENSOR_DESC);
+    if (before != NULL) {
+        mock_tensor_desc_free(before);
     }
     item->desc = desc;
 }
@@ -81,10 +83,24 @@ aclError aclmdlSetDatasetTensorDesc(aclmdlDataset *dataset, aclTensorDesc *tenso
         return mock_fail(ACL_ERROR_INVALID_PARAM, "index is %zu; the dataset has %zu buffers",
                          index, aclmdlGetDatasetNumBuffers(dataset));
     }
-    aclTensorDesc *copy = tensorDesc == NULL ? NULL : mock_tensor_desc_copy(tensorDesc);
-    if (tensorDesc != NULL && copy == NULL) {
-        return mock_fail(ACL_ERROR_INVALID_PARAM, "%p is no live aclTensorDesc", (void *)tensorDesc);
+    if (tensorDesc == NULL) {
+        set_desc(item, NULL);
+        return ACL_SUCCESS;
     }
-    set_desc(item, copy);
+    const struct tensor_desc *desc = mock_handle_get(tensorDesc, MOCK_TENSOR_DESC);
+    if (desc == NULL) {
+        mock_violate_handle(tensorDesc, MOCK_TENSOR_DESC, false);
+        return mock_fail(ACL_ERROR_INVALID_PARAM, "%p is no live aclTensorDesc",
+                         (void *)tensorDesc);
+    }
+    struct tensor_desc *copy = mock_tensor_desc_copy(desc);
+    void *handle = copy == NULL ? NULL : mock_handle_new(MOCK_TENSOR_DESC, copy);
+    if (handle == NULL) {
+        if (copy != NULL) {
+            mock_tensor_desc_free(copy);
+        }
+        return mock_fail(ACL_ERROR_BAD_ALLOC, "no host memory for a description");
+    }
+    set_desc(item, handle);
     return ACL_SUCCESS;
 }

@@ -3,10 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "acl/acl_base_mdl.h"
 #include "data_type.h"
 #include "error_message.h"
-#include "single_operator.h"
+#include "tensor_desc.h"
 #include "violation.h"
 
 static bool set_dims(struct dims *dims, int count, const int64_t *values)
@@ -47,12 +46,7 @@ void aclDestroyTensorDesc(const aclTensorDesc *handle)
         mock_violate_handle(handle, MOCK_TENSOR_DESC, true);
         return;
     }
-    free(desc->name);
-    free(desc->dynamic_input);
-    free(desc->constant);
-    free(desc->shape_ranges.pairs);
-    free(desc->value_ranges.pairs);
-    free(desc);
+    mock_tensor_desc_free(desc);
 }
 
 static struct tensor_desc *find(const aclTensorDesc *handle)
@@ -250,18 +244,6 @@ aclError aclSetTensorOriginShape(aclTensorDesc *handle, int numDims, const int64
     return set_shape(handle, numDims, dims, false);
 }
 
-/* The same bytes in memory of their own, or NULL; none take one byte. */
-static void *copy_of(const void *bytes, size_t length)
-{
-    void *copy = malloc(length + 1);
-    if (copy == NULL) {
-        mock_fail(ACL_ERROR_BAD_ALLOC, "no host memory for %zu bytes", length);
-    } else if (length > 0) {
-        memcpy(copy, bytes, length);
-    }
-    return copy;
-}
-
 static aclError set_ranges(aclTensorDesc *handle, size_t count, acl_stubs_range *pairs, bool values)
 {
     struct tensor_desc *desc = find(handle);
@@ -269,7 +251,7 @@ static aclError set_ranges(aclTensorDesc *handle, size_t count, acl_stubs_range 
         return refuse(handle);
     }
     struct ranges *ranges = values ? &desc->value_ranges : &desc->shape_ranges;
-    void *copy = copy_of(pairs, pairs == NULL ? 0 : count * sizeof *pairs);
+    void *copy = mock_copy_of(pairs, pairs == NULL ? 0 : count * sizeof *pairs);
     if (copy == NULL) {
         return ACL_ERROR_BAD_ALLOC;
     }
@@ -293,7 +275,7 @@ aclError aclSetTensorValueRange(aclTensorDesc *handle, size_t valueCount,
 aclError aclSetTensorConst(aclTensorDesc *handle, void *dataBuffer, size_t length)
 {
     struct tensor_desc *desc = find(handle);
-    void *copy = desc == NULL ? NULL : copy_of(dataBuffer, length);
+    void *copy = desc == NULL ? NULL : mock_copy_of(dataBuffer, length);
     if (copy == NULL) {
         return desc == NULL ? refuse(handle) : ACL_ERROR_BAD_ALLOC;
     }
@@ -311,34 +293,4 @@ aclError aclSetTensorPlaceMent(aclTensorDesc *handle, aclMemType memType)
     }
     desc->placement = memType;
     return ACL_SUCCESS;
-}
-
-/* ---- copies ------------------------------------------------------------------------------- */
-
-aclTensorDesc *mock_tensor_desc_copy(const aclTensorDesc *handle)
-{
-    const struct tensor_desc *desc = find(handle);
-    aclTensorDesc *copy = desc == NULL ? NULL
-                                       : aclCreateTensorDesc(desc->data_type, desc->dims.count,
-                                                             desc->dims.values, desc->format);
-    struct tensor_desc *other = copy == NULL ? NULL : find(copy);
-    if (other == NULL) {
-        return NULL;
-    }
-    other->storage_format = desc->storage_format;
-    other->storage = desc->storage;
-    other->placement = desc->placement;
-    const struct ranges *shapes = &desc->shape_ranges, *values = &desc->value_ranges;
-    const bool good =
-        (desc->name == NULL || copy_text(&other->name, desc->name) == ACL_SUCCESS) &&
-        (desc->dynamic_input == NULL ||
-         copy_text(&other->dynamic_input, desc->dynamic_input) == ACL_SUCCESS) &&
-        set_ranges(copy, shapes->count, shapes->pairs, false) == ACL_SUCCESS &&
-        set_ranges(copy, values->count, values->pairs, true) == ACL_SUCCESS &&
-        (desc->constant == NULL ||
-         aclSetTensorConst(copy, desc->constant, desc->constant_bytes) == ACL_SUCCESS);
-    if (!good) {
-        aclDestroyTensorDesc(copy);
-    }
-    return good ? copy : NULL;
 }

@@ -73,8 +73,9 @@ static aclError set(struct values *values, const uint8_t *bytes, int attribute, 
                          "attr is %d, which is no attribute that is known here", attribute);
     }
     if (size != bytes[attribute]) {
-        return mock_fail(ACL_ERROR_INVALID_PARAM, "valueSize is %zu; it must be %d for attribute %d",
-                         size, bytes[attribute], attribute);
+        return mock_fail(ACL_ERROR_INVALID_PARAM,
+                         "valueSize is %zu; it must be %d for attribute %d", size, bytes[attribute],
+                         attribute);
     }
     memcpy(&values->of[attribute], value, size);
     values->given[attribute] = true;
@@ -128,7 +129,8 @@ static uint32_t required(size_t type)
     const bool from_file = type == ACL_MDL_LOAD_FROM_FILE ||
                            type == ACL_MDL_LOAD_FROM_FILE_WITH_MEM ||
                            type == ACL_MDL_LOAD_FROM_FILE_WITH_Q;
-    const bool queues = type == ACL_MDL_LOAD_FROM_FILE_WITH_Q || type == ACL_MDL_LOAD_FROM_MEM_WITH_Q;
+    const bool queues =
+        type == ACL_MDL_LOAD_FROM_FILE_WITH_Q || type == ACL_MDL_LOAD_FROM_MEM_WITH_Q;
     return (from_file ? 1U << ACL_MDL_PATH_PTR
                       : 1U << ACL_MDL_MEM_ADDR_PTR | 1U << ACL_MDL_MEM_SIZET) |
            (queues ? 1U << ACL_MDL_INPUTQ_NUM_SIZET | 1U << ACL_MDL_INPUTQ_ADDR_PTR |

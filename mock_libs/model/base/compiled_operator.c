@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "error_message.h"
-#include "single_operator.h"
+#include "tensor_desc.h"
 #include "violation.h"
 
 static void *keys; /* a tree of all, as a program of many shapes compiles for each of them */

@@ -3,33 +3,11 @@
 #pragma once
 
 #include "acl/acl_op.h"
-#include "objects.h"
+#include "tensor_desc.h"
 
 struct data_buffer {
     void *data;
     size_t bytes;
-};
-
-struct dims {
-    int count;
-    int64_t values[MAX_DIMENSIONS];
-};
-
-/* Lows and highs of dimensions, or of values. */
-struct ranges {
-    size_t count;
-    int64_t (*pairs)[2];
-};
-
-struct tensor_desc {
-    aclDataType data_type;
-    aclFormat format, storage_format;
-    struct dims dims, storage; /* of the origin; as it lies in memory, count -1: the same */
-    char *name, *dynamic_input;
-    void *constant; /* a copy of a constant's bytes, or NULL */
-    size_t constant_bytes;
-    aclMemType placement;
-    struct ranges shape_ranges, value_ranges;
 };
 
 static inline bool is_among(aclFormat format, const aclFormat *formats, size_t count)
@@ -66,6 +44,3 @@ struct op_attribute {
 struct op_attributes {
     struct op_attribute *first;
 };
-
-/* Another description with the same content, or NULL: there is none, or no memory. */
-aclTensorDesc *mock_tensor_desc_copy(const aclTensorDesc *handle);

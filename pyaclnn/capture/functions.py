@@ -44,11 +44,16 @@ _MARKS: Final = {
     for mark, words in {
         "+": "creates", "+?": "finds", "-": "destroys", "@": "places", "!": "forces", "/": "maps",
         "&": "phase-1 phase-2 repeatable address graph-begin graph-end queued",
+        "Q": "harmless", "W": "writes", "A": "allocates", "F": "frees", "G": "guessed",
     }.items()
     for word in words.split()
 }  # fmt: skip
 """Marks of the calls that a part of a trace begins with: those that made what is alive, and chose
-where it is."""
+where it is. Then letters of what a call does to memory of a device, whose contents the recorder
+knows until something may have written it: ``harmless`` writes none, ``writes`` does before it returns,
+``allocates`` makes memory that only calls of the tables write, ``frees`` ends it, ``guessed`` is an
+operator whose results no document states. A call with a stream and none of these writes anything there, one
+without a stream may also have lent it to others."""
 _NUMBERS: Final = "int8_t:c uint8_t:c char:c bool:b uint16_t:k int16_t:k int32_t:i int:i uint32_t:u"
 _SIZES: Final = dict(
     pair.split(":")

@@ -50,7 +50,9 @@ def role_of(name: str) -> Role:
         name: Its C name.
     """
     if name.removesuffix(PHASE_1) in catalogue():
-        return Role(("run", "phase-1" if name.endswith(PHASE_1) else "phase-2"))
+        if name.endswith(PHASE_1):
+            return Role(("run", "phase-1", "harmless"))
+        return Role(("run", "phase-2", *["guessed"] * catalogue()[name].guessed))
     return roles()[name][0] if name in roles() else Role()
 
 

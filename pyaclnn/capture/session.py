@@ -7,6 +7,7 @@ import contextlib
 import hashlib
 import os
 import platform
+import re
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -30,7 +31,11 @@ __all__ = ["CONTENTS", "Settings", "capture", "captured", "fronts_of"]
 CONTENTS: Final = ("none", "hash", "full")
 """The policies of contents, in the recorder's order."""
 _PATTERNS: Final = ("libascendcl", "libacl_rt", "libacl_mdl", "libacl_op_*", "libnnopbase",
-                    "libopapi*", "libaclnn_*", "libhccl")  # fmt: skip
+                    "libopapi*", "libaclnn_*", "libhccl", "libruntime")  # fmt: skip
+_BELOW: Final = "libruntime"
+"""The layer below CANN's runtime, by which kernels compiled with ``<<<>>>`` are launched. Of its
+functions, those that may write memory of a device are counted, so that the recorder knows that."""
+_WRITES_BELOW: Final = re.compile(r"rts?(?:[A-Z]\w*)?(?:Launch|Mem|Reduce|Execute|Task|Ipc)")
 _TABLE: Final = "functions"
 
 
@@ -99,7 +104,11 @@ def _write_fronts(files: list[Path], folder: Path) -> None:
             raise BackendNotFoundError(message, attempts=[(str(path), str(error))]) from error
         # The simulated NPU's own are no part of CANN.
         names = sorted(n for n in found.functions if not n.startswith(("mock_", "pyaclnn_")))
-        own = list(known(names))
+        if path.name.startswith(_BELOW):
+            names = [name for name in names if _WRITES_BELOW.match(name)]
+            own = [f"{name}\t-\tx" for name in names]
+        else:
+            own = list(known(names))
         unknown = frozenset(line.partition("\t")[0] for line in own if line.endswith("\t-\tx"))
         front = Front(found.soname or path.name, str(path), str(recorder()), str(table), len(lines),
                       names, unknown, machine)  # fmt: skip

@@ -11,6 +11,7 @@
 #include "flight.h"
 #include "hooks.h"
 #include "graphs.h"
+#include "known.h"
 #include "locks.h"
 #include "note.h"
 #include "settings.h"
@@ -213,6 +214,7 @@ static uint64_t record_call(uint32_t number, struct capture_function *function,
     if (hook == CAPTURE_SYNCHRONIZE || hook == CAPTURE_SYNCHRONIZE_DEVICE) {
         capture_await();
     }
+    const bool changes = capture_begin_change(function, words);
     const uint64_t begin = now();
     uint64_t result;
     if (function->hook == CAPTURE_MESSAGE && message != NULL) {
@@ -233,6 +235,9 @@ static uint64_t record_call(uint32_t number, struct capture_function *function,
     noted.drawn = function->hook == CAPTURE_PHASE_2 && !failed && capture_graph_takes(words[3].bits);
     if (kept && !failed && capture_is_located(function)) {
         capture_call(CAPTURE_GET_CONTEXT, capture_address(&noted.context), 0, 0, 0, 0, 0);
+    }
+    if (changes) {
+        capture_end_change(function, words, failed ? (int32_t)result : 0, of);
     }
     if (!failed) {
         capture_await_ends(function, words, result);
@@ -259,6 +264,19 @@ static uint64_t record_call(uint32_t number, struct capture_function *function,
     }
     errno = error;
     return result;
+}
+
+/* Called by entry.S: the target of a function that is not recorded, whose call is counted. */
+void *capture_pass(const struct capture_description *front, uint32_t number);
+
+void *capture_pass(const struct capture_description *front, uint32_t number)
+{
+    void *target = capture_target(front, number & INT32_MAX);
+    if (!inside) {
+        capture_forget_blocks();
+        capture_count(number & INT32_MAX);
+    }
+    return target;
 }
 
 /* Called by entry.S for every call of a known function. */

@@ -81,12 +81,11 @@ static void put_name(struct capture_bytes *to, const struct capture_operand *of)
 }
 
 void capture_write_contents(uint64_t call, const struct capture_operand *of, enum capture_phase phase,
-                           const void *data, uint64_t bytes, bool full)
+                            const void *data, uint64_t bytes, uint64_t hash, bool full)
 {
     struct capture_bytes record = {0};
     const struct capture_tensor *tensor = &of->tensor;
-    const uint64_t head[] = {3,     call, of->place, of->element, (uint64_t)phase,
-                             bytes, capture_hash(data, bytes)};
+    const uint64_t head[] = {3, call, of->place, of->element, (uint64_t)phase, bytes, hash};
     capture_array(&record, 13);
     for (size_t i = 0; i < sizeof head / sizeof head[0]; i++) {
         capture_number(&record, head[i]);
@@ -122,12 +121,17 @@ void capture_write_absence(uint64_t call, const struct capture_operand *of, enum
 }
 
 void capture_write_tensor(uint64_t call, const struct capture_operand *of, enum capture_phase phase,
-                          const uint8_t *data, bool full)
+                          const uint8_t *data, uint64_t *hash, bool full)
 {
     uint8_t *gathered = NULL;
     const uint64_t bytes = gather(&of->tensor, data, &gathered);
+    data = gathered == NULL ? data : gathered;
+    uint64_t own = 0, *known = gathered == NULL ? hash : &own;
     if (bytes != 0) {
-        capture_write_contents(call, of, phase, gathered == NULL ? data : gathered, bytes, full);
+        if (*known == 0) {
+            *known = capture_hash(data, bytes);
+        }
+        capture_write_contents(call, of, phase, data, bytes, *known, full);
     }
     free(gathered);
 }
@@ -136,6 +140,9 @@ void capture_write_tensor(uint64_t call, const struct capture_operand *of, enum 
 const char *capture_obstacle(const struct capture_tensor *tensor)
 {
     const uint64_t size = capture_span(tensor);
+    if (tensor->unknown) {
+        return "no call that made its descriptor";
+    }
     if (tensor->element_size == 0) {
         return "elements of this type";
     }
@@ -155,5 +162,5 @@ bool capture_is_empty(const struct capture_tensor *tensor)
             return true;
         }
     }
-    return tensor->data == NULL; /* there is no tensor */
+    return tensor->data == NULL && !tensor->unknown; /* there is no tensor */
 }

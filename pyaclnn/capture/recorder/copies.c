@@ -8,7 +8,7 @@
 
 #include "file.h"
 #include "graphs.h"
-#include "pinned.h"
+#include "known.h"
 
 enum { MOST_PENDING = 4096, TO_HOST = 2, FIRST_OF_WORK = 500000 };
 enum { PATIENCE_MS = 1000, PATIENCE_AT_END_MS = 5000 };
@@ -20,15 +20,16 @@ struct place {
     int32_t device;
 };
 
-/* A copy on its way. */
+/* A record that waits for its copy, of which it may not be the first. */
 struct pending {
     struct pending *next;
-    uint64_t call, stream, size, order;
+    uint64_t call, stream, order;
+    uint64_t size; /* of the copy that was made for it; 0: another's serves */
     struct place place;
     struct capture_operand of;
     enum capture_phase phase;
     bool full;
-    struct capture_pinned to;
+    struct capture_image *image;
 };
 
 /* Which copies: of a stream in a context (a default stream has the same handle in each), of a context,
@@ -50,7 +51,7 @@ struct reach {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER, draining = PTHREAD_MUTEX_INITIALIZER;
 static struct pending *first, **last = &first;
 static size_t pending_count, pending_bytes;
-static uint64_t copies;                 /* ever begun */
+static uint64_t records, copies;        /* ever begun */
 static _Thread_local uint64_t awaited; /* begun before this thread's wait */
 static _Thread_local bool impatient;   /* a wait of this thread was in vain; so would be the next */
 bool capture_is_settled(void)
@@ -83,18 +84,51 @@ static struct place place_of_thread(void)
     return place;
 }
 
-static void forget(struct pending *copy)
+/* Copy memory on a stream; NULL, and the reason: it cannot be. */
+static struct capture_image *copy_memory(uint64_t begin, uint64_t size, uint64_t stream,
+                                         const struct place *place, const char **reason)
 {
-    if (copy != NULL) {
-        capture_unpin(&copy->to);
+    struct capture_image *made = capture_memory(NULL, sizeof *made);
+    if (made == NULL) {
+        return NULL;
     }
-    free(copy);
+    *made = (struct capture_image){.begin = begin, .size = size, .references = 1};
+    made->place = stream != 0 ? stream : capture_address(place->context);
+    const uint64_t changes = capture_changes();
+    if (!capture_has_room(size)) {
+        capture_forget_images();
+    }
+    made->to = capture_pin(size);
+    if (made->to.data == NULL) {
+        *reason = "no memory of the host for a copy";
+    } else if (capture_call(CAPTURE_MEMCPY_ASYNC, capture_address(made->to.data), size, begin, size,
+                            TO_HOST, stream) != 0) {
+        *reason = "its copy was refused";
+    }
+    if (*reason != NULL) {
+        capture_drop_image(made);
+        return NULL;
+    }
+    __atomic_fetch_add(&copies, 1, __ATOMIC_RELAXED);
+    if (changes != 0 && !capture_graph_is_open()) {
+        capture_keep_image(made, changes);
+    }
+    return made;
+}
+
+/* The copies that were made: fewer than there are contents, as those of the same bytes share one. */
+CAPTURE_EXPORT uint64_t capture_copies(void);
+
+uint64_t capture_copies(void)
+{
+    return __atomic_load_n(&copies, __ATOMIC_RELAXED);
 }
 
 static void copy_tensor(const struct capture_operand *of, uint64_t call, uint64_t stream,
                         enum capture_phase phase, struct place place)
 {
     const uint64_t size = capture_span(&of->tensor);
+    const uint64_t begin = capture_address(capture_begin_of(&of->tensor));
     if (capture_is_empty(&of->tensor)) {
         return;
     }
@@ -102,23 +136,26 @@ static void copy_tensor(const struct capture_operand *of, uint64_t call, uint64_
     reason = reason == NULL && is_much(MOST_PENDING_BYTES) ? "too many copies on their way" : reason;
     struct pending *made = reason != NULL ? NULL : capture_memory(NULL, sizeof *made);
     if (made != NULL) {
-        *made = (struct pending){.call = call, .stream = stream, .size = size, .of = *of, .place = place};
+        *made = (struct pending){.call = call, .stream = stream, .of = *of, .place = place};
         made->phase = phase;
         made->full = capture_is_in_full(of->function);
-        made->to = capture_pin(size);
-        if (made->to.data == NULL) {
-            reason = "no memory of the host for a copy";
-        } else if (capture_call(CAPTURE_MEMCPY_ASYNC, capture_address(made->to.data), size,
-                             capture_address(capture_begin_of(&of->tensor)), size, TO_HOST, stream) != 0) {
-            reason = "its copy was refused";
+        if (phase == CAPTURE_BEFORE && !capture_graph_is_open()) {
+            made->image = capture_known(stream != 0 ? stream : capture_address(place.context), begin,
+                                        size);
+        }
+        if (made->image == NULL) {
+            made->size = size;
+            made->image = copy_memory(begin, size, stream, &place, &reason);
         }
     }
     if (reason != NULL) {
         capture_write_absence(call, of, phase, reason);
-        forget(made);
-    } else if (made != NULL) {
-        made->order = __atomic_fetch_add(&copies, 1, __ATOMIC_RELAXED);
+    }
+    if (made != NULL && made->image != NULL) {
+        made->order = __atomic_fetch_add(&records, 1, __ATOMIC_RELAXED);
         append(made);
+    } else {
+        free(made);
     }
 }
 
@@ -167,24 +204,43 @@ static struct pending *take(const struct reach *reach, uint64_t before)
     return taken;
 }
 
+static void write_image(const struct pending *one, bool full)
+{
+    struct capture_image *image = one->image;
+    const uint64_t at = capture_address(capture_begin_of(&one->of.tensor)) - image->begin;
+    const bool whole = at == 0 && capture_span(&one->of.tensor) == image->size;
+    uint64_t hash = whole ? __atomic_load_n(&image->hash, __ATOMIC_RELAXED) : 0;
+    capture_write_tensor(one->call, &one->of, one->phase, image->to.data + at, &hash, full);
+    if (whole) {
+        __atomic_store_n(&image->hash, hash, __ATOMIC_RELAXED);
+    }
+}
+
 /* Write copies that have arrived; those of a stream that failed are written in full. */
 static void finish(struct pending *taken, bool failed)
 {
+    if (failed) {
+        capture_forget_images();
+    }
     while (taken != NULL) {
         struct pending *one = taken;
         taken = one->next;
         if (failed && one->phase == CAPTURE_AFTER) {
             capture_write_absence(one->call, &one->of, one->phase, "its stream failed");
         } else {
-            capture_write_tensor(one->call, &one->of, one->phase, one->to.data, one->full || failed);
+            write_image(one, one->full || failed);
         }
-        forget(one);
+        capture_drop_image(one->image);
+        free(one);
     }
 }
 
 /* Copies that nobody will see arrive. Their memory stays: a device may yet write it. */
 static void lose(struct pending *taken)
 {
+    if (taken != NULL) {
+        capture_forget_images();
+    }
     while (taken != NULL) {
         struct pending *one = taken;
         taken = one->next;
@@ -300,7 +356,7 @@ void capture_await_inputs(uint64_t stream)
 
 void capture_await(void)
 {
-    awaited = __atomic_load_n(&copies, __ATOMIC_RELAXED);
+    awaited = __atomic_load_n(&records, __ATOMIC_RELAXED);
 }
 
 /* A status of the wait itself, such as that of a wrong handle, says nothing of copies. */
@@ -342,6 +398,7 @@ void capture_free_room(int32_t device)
 {
     const struct reach reach = {.kind = device < 0 ? OF_ALL : OF_DEVICE, .device = device};
     await_within(&reach, PATIENCE_MS);
+    capture_forget_images();
     capture_free_pinned();
 }
 

@@ -81,6 +81,8 @@ static void load(const char *path)
         made[i].draws = strchr(result, '&') != NULL;
         made[i].forces = strchr(result, '!') != NULL;
         made[i].maps = strchr(result, '/') != NULL;
+        const char *effect = strpbrk(result, "QWAFG");
+        made[i].effect = effect == NULL ? CAPTURE_UNKNOWN_EFFECT : *effect;
         made[i].hook = (uint8_t)(strchr(result, '#') == NULL ? 0 : atoi(strchr(result, '#') + 1));
         for (size_t one = 0; one < CAPTURE_KNOWN; one++) {
             known[one] = strcmp(line, KNOWN[one]) == 0 ? i : known[one];
@@ -140,15 +142,10 @@ void capture_call_for(const void *caller)
     call_for(caller, caller == NULL);
 }
 
-/* Called by entry.S: the target of a function that is not recorded, whose call is counted. */
-void *capture_pass(const struct capture_description *front, uint32_t number);
-
-void *capture_pass(const struct capture_description *front, uint32_t number)
+void capture_count(uint32_t number)
 {
-    void *target = capture_target(front, number & INT32_MAX);
-    __atomic_fetch_add(&targets[number & INT32_MAX].calls, 1, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&targets[number].calls, 1, __ATOMIC_RELAXED);
     call_for(NULL, false); /* it returns to its caller itself */
-    return target;
 }
 
 void *capture_real(enum capture_known function)
@@ -180,10 +177,17 @@ uint32_t capture_unknown(uint32_t from, const char **name, uint64_t *calls)
     return 0;
 }
 
+bool capture_is_named(const struct capture_parameter *parameter, const char *name)
+{
+    const size_t length = strlen(name);
+    return strncmp(parameter->name, name, length) == 0 && strcspn(parameter->name, " ") == length;
+}
+
 /* A parameter is LETTER[MARK][SIZE][,OTHER]:NAME, and they are separated by spaces. */
 static void parse(struct capture_function *function)
 {
     size_t integers = 0, vectors = 0, count = 0;
+    function->stream = CAPTURE_NO_STREAM;
     for (const char *at = function->spec; *at != '\0' && count < CAPTURE_MOST; count++) {
         struct capture_parameter *parameter = &function->parameters[count];
         const char letter = *at++;
@@ -196,6 +200,9 @@ static void parse(struct capture_function *function)
         parameter->other = (uint8_t)(*end == ',' ? strtoul(end + 1, &end, 10) : 0);
         parameter->name = *end == ':' ? end + 1 : "";
         function->kinds[count] = letter;
+        if (letter == 'h' && capture_is_named(parameter, "stream")) {
+            function->stream = (uint8_t)count;
+        }
         *(letter == 'd' || letter == 'f' ? &vectors : &integers) += 1;
         at = strchr(end, ' ');
         if (at == NULL) {

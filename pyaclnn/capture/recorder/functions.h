@@ -40,6 +40,17 @@ enum capture_hook {
     CAPTURE_END_CONTEXT,
 };
 
+/* What a function does to memory of devices, as its letter in the table. */
+enum capture_effect {
+    CAPTURE_UNKNOWN_EFFECT = 0,
+    CAPTURE_HARMLESS = 'Q',  /* writes none */
+    CAPTURE_WRITES = 'W',    /* writes before it returns */
+    CAPTURE_ALLOCATES = 'A', /* makes memory that only calls write: its address, its size */
+    CAPTURE_FREES = 'F',
+    CAPTURE_GUESSED = 'G', /* an operator: which tensors it writes is not documented */
+};
+enum { CAPTURE_NO_STREAM = UINT8_MAX };
+
 struct capture_function {
     const char *name, *spec;
     char result; /* i: a status, p: an address or number, v: nothing, s: a text */
@@ -50,7 +61,9 @@ struct capture_function {
     bool forces;      /* resets a device whatever the count */
     bool maps;        /* memory to an address, which another object has as its handle */
     uint32_t file;    /* the last one that describes it */
+    char effect;
     uint8_t hook, count, stack;
+    uint8_t stream; /* the parameter that is its stream, or CAPTURE_NO_STREAM */
     char kinds[CAPTURE_MOST + 1];
     struct capture_parameter parameters[CAPTURE_MOST];
 };
@@ -62,6 +75,8 @@ struct capture_description {
 };
 uint32_t capture_unknown(uint32_t from, const char **name, uint64_t *calls);
 struct capture_function *capture_function(uint32_t number);
+bool capture_is_named(const struct capture_parameter *parameter, const char *name);
+void capture_count(uint32_t number); /* a call that is not recorded */
 void *capture_target(const struct capture_description *front, uint32_t number);
 
 /* Functions that the recorder calls itself. */

@@ -37,7 +37,7 @@ static void copy_host(const struct capture_function *function, uint64_t call, co
         return;
     }
     if (capture_is_readable(data, size)) {
-        capture_write_contents(call, &host, CAPTURE_HOST, data, size,
+        capture_write_contents(call, &host, CAPTURE_HOST, data, size, capture_hash(data, size),
                                capture_settings.contents == CAPTURE_CONTENTS_FULL);
     } else if (kind == TO_DEVICE) {
         capture_write_absence(call, &host, CAPTURE_HOST, "no memory that the host can read");

@@ -146,12 +146,6 @@ __attribute__((constructor)) static void start(void)
     pthread_atfork(NULL, NULL, forget_uses);
 }
 
-static bool is_named(const struct capture_parameter *parameter, const char *name)
-{
-    const size_t length = strlen(name);
-    return strncmp(parameter->name, name, length) == 0 && strcspn(parameter->name, " ") == length;
-}
-
 /* The first phase of an operator makes an executor. */
 static void note_executor(const struct capture_function *function, const struct capture_call *call,
                           const union mock_word *words)
@@ -176,8 +170,8 @@ static void draw(const struct capture_function *function, const struct capture_c
     struct capture_object *made = capture_make(call, place);
     for (size_t i = 0; i < function->count; i++) {
         const struct capture_parameter *parameter = &function->parameters[i];
-        if (is_named(parameter, "executor") || is_named(parameter, "event") ||
-            is_named(parameter, "stream")) {
+        if (capture_is_named(parameter, "executor") || capture_is_named(parameter, "event") ||
+            capture_is_named(parameter, "stream")) {
             struct capture_object *used = capture_find(words[i].bits);
             capture_need(made, used);
             for (size_t j = 0; used != NULL && j < used->count; j++) {

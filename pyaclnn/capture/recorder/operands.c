@@ -41,15 +41,20 @@ void capture_add_operand(struct capture_operands **to, const struct capture_oper
     (*to)->count = count + 1;
 }
 
+/* Whether elements of an aclFormat lie as the strides say. */
+static bool is_plain(int32_t format)
+{
+    static const int8_t PLAIN[] = {-1, 0, 1, 2, 16, 27, 30, 35, 47}; /* ND, and letters in an order */
+    return memchr(PLAIN, format, sizeof PLAIN) != NULL && format == (int8_t)format;
+}
+
 struct capture_operands *capture_tensor(const union mock_word *words, uint64_t handle)
 {
     struct capture_operand operand = {0};
     struct capture_tensor *made = &operand.tensor;
-    if (words[1].bits > CAPTURE_DIMENSIONS) {
-        return NULL;
-    }
     made->handle = handle;
-    made->rank = (uint32_t)words[1].bits;
+    made->unknown = words[1].bits > CAPTURE_DIMENSIONS;
+    made->rank = made->unknown ? 0 : (uint32_t)words[1].bits;
     int64_t stride = 1;
     for (uint32_t i = made->rank; i-- > 0;) {
         memcpy(&made->dimensions[i], (const int64_t *)words[0].pointer + i, 8);
@@ -60,7 +65,8 @@ struct capture_operands *capture_tensor(const union mock_word *words, uint64_t h
         }
     }
     made->type = (int32_t)words[2].bits;
-    made->element_size = capture_type_size(made->type);
+    made->element_size = made->unknown ? 0 : capture_type_size(made->type);
+    made->is_private = !is_plain((int32_t)words[5].bits);
     made->offset = (int64_t)words[4].bits;
     made->data = (uint8_t *)(uintptr_t)words[8].bits;
     struct capture_operands *operands = NULL;
@@ -73,6 +79,11 @@ static void add(struct capture_operands **to, uint64_t handle, const struct capt
 {
     const struct capture_object *object = capture_find(handle);
     const struct capture_operands *of = object == NULL ? NULL : object->operands;
+    if (object == NULL && handle != 0) {
+        struct capture_operand operand = *as;
+        operand.tensor = (struct capture_tensor){.handle = handle, .unknown = true, .type = -1};
+        capture_add_operand(to, &operand);
+    }
     for (uint32_t i = 0; of != NULL && i < of->count; i++) {
         struct capture_operand operand = *as;
         operand.tensor = of->list[i].tensor;

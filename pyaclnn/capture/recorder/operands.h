@@ -15,6 +15,8 @@ struct capture_tensor {
     int64_t dimensions[CAPTURE_DIMENSIONS], strides[CAPTURE_DIMENSIONS], offset;
     uint32_t rank, element_size; /* 0: of a kind that is not copied */
     int32_t type;
+    bool unknown;    /* only its handle is known */
+    bool is_private; /* of a format in which elements lie in an order of its own, maybe padded */
 };
 
 /* The tensors of an operator between its phases, of a list, of a graph, or one tensor. */

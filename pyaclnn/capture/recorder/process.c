@@ -6,6 +6,7 @@
 
 #include "copies.h"
 #include "file.h"
+#include "known.h"
 #include "settings.h"
 
 static const char PATH[] = "PYACLNN_CAPTURE", OPTIONS[] = "PYACLNN_CAPTURE_OPTIONS";
@@ -38,6 +39,7 @@ static int begin(const char *path, const char *options)
     if (!capture_open(path, options)) {
         return 1;
     }
+    capture_forget_blocks(); /* which calls that were not recorded may have written or lent */
     if (!__atomic_exchange_n(&caught, true, __ATOMIC_RELAXED)) {
         catch_signals();
     }

@@ -8,9 +8,10 @@
 
 #include "file.h"
 #include "graphs.h"
-#include "known.h"
+#include "images.h"
+#include "pinned.h"
 
-enum { MOST_PENDING = 4096, TO_HOST = 2, FIRST_OF_WORK = 500000 };
+enum { MOST_PENDING = 4096, FIRST_OF_WORK = 500000 };
 enum { PATIENCE_MS = 1000, PATIENCE_AT_END_MS = 5000 };
 static const size_t MANY_PENDING_BYTES = 8 << 20, MOST_PENDING_BYTES = 192 << 20;
 
@@ -51,7 +52,7 @@ struct reach {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER, draining = PTHREAD_MUTEX_INITIALIZER;
 static struct pending *first, **last = &first;
 static size_t pending_count, pending_bytes;
-static uint64_t records, copies;        /* ever begun */
+static uint64_t records;                /* ever begun */
 static _Thread_local uint64_t awaited; /* begun before this thread's wait */
 static _Thread_local bool impatient;   /* a wait of this thread was in vain; so would be the next */
 bool capture_is_settled(void)
@@ -84,51 +85,9 @@ static struct place place_of_thread(void)
     return place;
 }
 
-/* Copy memory on a stream; NULL, and the reason: it cannot be. */
-static struct capture_image *copy_memory(uint64_t begin, uint64_t size, uint64_t stream,
-                                         const struct place *place, const char **reason)
-{
-    struct capture_image *made = capture_memory(NULL, sizeof *made);
-    if (made == NULL) {
-        return NULL;
-    }
-    *made = (struct capture_image){.begin = begin, .size = size, .references = 1};
-    made->place = stream != 0 ? stream : capture_address(place->context);
-    const uint64_t changes = capture_changes();
-    if (!capture_has_room(size)) {
-        capture_forget_images();
-    }
-    made->to = capture_pin(size);
-    if (made->to.data == NULL) {
-        *reason = "no memory of the host for a copy";
-    } else if (capture_call(CAPTURE_MEMCPY_ASYNC, capture_address(made->to.data), size, begin, size,
-                            TO_HOST, stream) != 0) {
-        *reason = "its copy was refused";
-    }
-    if (*reason != NULL) {
-        capture_drop_image(made);
-        return NULL;
-    }
-    __atomic_fetch_add(&copies, 1, __ATOMIC_RELAXED);
-    if (changes != 0 && !capture_graph_is_open()) {
-        capture_keep_image(made, changes);
-    }
-    return made;
-}
-
-/* The copies that were made: fewer than there are contents, as those of the same bytes share one. */
-CAPTURE_EXPORT uint64_t capture_copies(void);
-
-uint64_t capture_copies(void)
-{
-    return __atomic_load_n(&copies, __ATOMIC_RELAXED);
-}
-
 static void copy_tensor(const struct capture_operand *of, uint64_t call, uint64_t stream,
                         enum capture_phase phase, struct place place)
 {
-    const uint64_t size = capture_span(&of->tensor);
-    const uint64_t begin = capture_address(capture_begin_of(&of->tensor));
     if (capture_is_empty(&of->tensor)) {
         return;
     }
@@ -139,14 +98,8 @@ static void copy_tensor(const struct capture_operand *of, uint64_t call, uint64_
         *made = (struct pending){.call = call, .stream = stream, .of = *of, .place = place};
         made->phase = phase;
         made->full = capture_is_in_full(of->function);
-        if (phase == CAPTURE_BEFORE && !capture_graph_is_open()) {
-            made->image = capture_known(stream != 0 ? stream : capture_address(place.context), begin,
-                                        size);
-        }
-        if (made->image == NULL) {
-            made->size = size;
-            made->image = copy_memory(begin, size, stream, &place, &reason);
-        }
+        made->image = capture_image_of(&of->tensor, stream, place.context, phase, &made->size,
+                                       &reason);
     }
     if (reason != NULL) {
         capture_write_absence(call, of, phase, reason);
@@ -204,18 +157,6 @@ static struct pending *take(const struct reach *reach, uint64_t before)
     return taken;
 }
 
-static void write_image(const struct pending *one, bool full)
-{
-    struct capture_image *image = one->image;
-    const uint64_t at = capture_address(capture_begin_of(&one->of.tensor)) - image->begin;
-    const bool whole = at == 0 && capture_span(&one->of.tensor) == image->size;
-    uint64_t hash = whole ? __atomic_load_n(&image->hash, __ATOMIC_RELAXED) : 0;
-    capture_write_tensor(one->call, &one->of, one->phase, image->to.data + at, &hash, full);
-    if (whole) {
-        __atomic_store_n(&image->hash, hash, __ATOMIC_RELAXED);
-    }
-}
-
 /* Write copies that have arrived; those of a stream that failed are written in full. */
 static void finish(struct pending *taken, bool failed)
 {
@@ -228,7 +169,7 @@ static void finish(struct pending *taken, bool failed)
         if (failed && one->phase == CAPTURE_AFTER) {
             capture_write_absence(one->call, &one->of, one->phase, "its stream failed");
         } else {
-            write_image(one, one->full || failed);
+            capture_write_image(one->call, &one->of, one->phase, one->image, one->full || failed);
         }
         capture_drop_image(one->image);
         free(one);

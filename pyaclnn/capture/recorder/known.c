@@ -92,7 +92,7 @@ static const struct capture_range *around(const struct capture_ranges *ranges, u
     return &ranges->list[at];
 }
 
-struct capture_image *capture_known(uint64_t place, uint64_t begin, uint64_t size)
+struct capture_image *capture_find_image(uint64_t place, uint64_t begin, uint64_t size)
 {
     pthread_mutex_lock(&lock);
     const struct capture_range *found = around(&images, begin, size);

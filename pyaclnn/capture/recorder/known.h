@@ -15,7 +15,7 @@ struct capture_image {
 };
 
 /* The image of a range, with a reference more, if it was made on the same stream; or NULL. */
-struct capture_image *capture_known(uint64_t place, uint64_t begin, uint64_t size);
+struct capture_image *capture_find_image(uint64_t place, uint64_t begin, uint64_t size);
 /* Keep an image that was begun at a number of changes, unless memory may have changed since. */
 void capture_keep_image(struct capture_image *image, uint64_t changes);
 uint64_t capture_changes(void); /* until now; 0: a call that may change memory is on its way */

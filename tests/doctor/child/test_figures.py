@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 SIZE = 4096
+FIRST, SECOND = 2, 3
+"""Devices that no other room opens: they are empty, as the places of stuck bits suppose."""
 
 
 @pytest.fixture(scope="module")
@@ -34,18 +36,20 @@ def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
     pyaclnn.select_backend("mock")
     task = ChildTask(
         backend="mock",
-        device=0,
+        device=FIRST,
         simulated=True,
         figure_bytes=SIZE,
         figure_seconds=0.0,
         memory_seconds=0.0,
-        peers=(0, 1),
+        peers=(FIRST, SECOND),
         meeting=str(tmp_path_factory.mktemp("meeting")),
     )
-    opened = Session(task)
-    opened.device  # noqa: B018  # opens it
-    yield opened
-    opened.close()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYACLNN_MOCK_DEVICES", str(SECOND + 1))
+        opened = Session(task)
+        opened.device  # noqa: B018  # opens it
+        yield opened
+        opened.close()
 
 
 def step(session: Session, check: str, **but: Any) -> Finding:
@@ -65,7 +69,7 @@ NAMES = {
         *("host_to_device_pageable", "device_to_host_pageable"),
     },
     "FIG-102": {"within_device", "device_memory"},
-    "FIG-103": {"to_device_1"},
+    "FIG-103": {f"to_device_{SECOND}"},
     "FIG-104": {"copies_beside_computing"},
     "FIG-108": {"matrix_products"},
     "FIG-105": {"launches", "launches_of_a_plan", "launches_on_4_streams"},
@@ -97,7 +101,7 @@ def test_who_does_not_come_is_not_waited_for_for_ever(tmp_path: Path) -> None:
 
 
 def test_alone_there_is_nobody_to_copy_to(session: Session) -> None:
-    assert step(session, "FIG-103", peers=(0,)).status is Status.SKIP
+    assert step(session, "FIG-103", peers=(FIRST,)).status is Status.SKIP
 
 
 @pytest.mark.parametrize(
@@ -105,8 +109,8 @@ def test_alone_there_is_nobody_to_copy_to(session: Session) -> None:
     [
         ("aclrtMemcpyAsync=slow:20000", "FIG-101", "host_to_device_pinned"),
         ("aclrtMemcpy=slow:20000", "FIG-101", "device_to_host_pageable"),
-        ("aclnnRmsNorm@0=slow:500", "FIG-105", "launches"),
-        ("aclnnMm@0=slow:2000", "FIG-108", "matrix_products"),
+        (f"aclnnRmsNorm@{FIRST}=slow:500", "FIG-105", "launches"),
+        (f"aclnnMm@{FIRST}=slow:2000", "FIG-108", "matrix_products"),
     ],
 )
 def test_what_is_slow_shows_in_its_figure(
@@ -128,9 +132,8 @@ def test_a_wrong_element_of_a_product_is_no_figure(session: Session) -> None:
 @pytest.mark.parametrize("check", ["FIG-101", "FIG-102", "FIG-103"])
 def test_a_copy_that_loses_a_bit_is_no_figure(session: Session, check: str) -> None:
     # The first block lies 512 bytes behind the beginning of the memory.
-    with faults(
-        "; ".join(f"stuck={device}:{512 + byte}:3" for device in (0, 1) for byte in range(4))
-    ):
+    places = [f"{device}:{512 + byte}" for device in (FIRST, SECOND) for byte in range(4)]
+    with faults("; ".join(f"stuck={place}:3" for place in places)):
         found = step(session, check)
     assert found.status is Status.FAIL
     assert found.figures == ()
@@ -171,7 +174,7 @@ def test_a_stuck_bit_is_found_with_its_address(session: Session, byte: int, bit:
     first = pyaclnn.Buffer(64, session.device)
     base = first.address - 512  # nothing else is allocated
     first.close()
-    with faults(f"stuck=0:{byte}:{bit}; stuck=1:{byte}:1"):
+    with faults(f"stuck={FIRST}:{byte}:{bit}; stuck={SECOND}:{byte}:1"):
         found = step(session, "MEM-101")
     assert found.status is Status.FAIL
     assert f"first {base + byte:#x} bit {bit}: 1 instead of 0" in found.summary

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import gc
 import importlib
@@ -22,6 +23,7 @@ import pyaclnn.bindgen
 
 from .byte_code import compile_the_package, keep_byte_code, rewrite_the_tests
 from .editable import use_light_loader
+from .fork_server import serve_programs
 from .holdings import holdings, mappings_of_devices, no_leaks, what_is_left
 from .kept import keeper
 
@@ -282,3 +284,10 @@ def _nothing_is_left_of_the_suite() -> Iterator[None]:
     before, mapped = holdings(), mappings_of_devices()
     yield
     assert what_is_left(before, mapped) == {}
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _programs_begin_as_forks(_nothing_is_left_of_the_suite: None) -> Iterator[None]:
+    """Fork the programs of a worker, which are many; a run without workers starts each anew."""
+    with serve_programs() if "PYTEST_XDIST_WORKER" in os.environ else contextlib.nullcontext():
+        yield

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
@@ -18,10 +17,13 @@ from pyaclnn.facts.accuracy import judge
 from pyaclnn.runtime.creation import to_device
 from pyaclnn.runtime.device import Device, default_device
 from pyaclnn.runtime.stream import Stream
+from tests.fork_server import run_program
 
 from .plan_arguments import random
 
 if TYPE_CHECKING:
+    import subprocess
+
     from numpy.typing import NDArray
 
     from pyaclnn.runtime.array import DeviceArray
@@ -90,14 +92,8 @@ def run_python(pytestconfig: pytest.Config) -> Callable[..., subprocess.Complete
 
     def run(code: str, **environment: str | None) -> subprocess.CompletedProcess[str]:
         variables = {**os.environ, "PYACLNN_BACKEND": backend, **environment}
-        return subprocess.run(
-            [sys.executable, "-W", "error", "-c", code],
-            env={key: value for key, value in variables.items() if value is not None},
-            capture_output=True,
-            text=True,
-            timeout=300,
-            check=False,
-        )
+        kept = {key: value for key, value in variables.items() if value is not None}
+        return run_program([sys.executable, "-W", "error", "-c", code], kept)
 
     return run
 

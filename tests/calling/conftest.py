@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -13,6 +12,7 @@ from typing import TypeAlias
 import pytest
 
 from pyaclnn.ascendc.package import build_package
+from tests.fork_server import run_program
 
 HERE = Path(__file__).parent
 Run: TypeAlias = Callable[[str], str]
@@ -59,14 +59,8 @@ def run(package: Path) -> Run:
     def run(code: str) -> str:
         variables = {"PYACLNN_BACKEND": "mock", "ASCEND_CUSTOM_OPP_PATH": str(package)}
         end = "\nassert not mock.violations(), mock.violations()\nstream.close(); device.close()"
-        done = subprocess.run(
-            [sys.executable, "-W", "error", "-c", PROGRAM + code + end, str(package)],
-            env={**os.environ, **variables},
-            capture_output=True,
-            text=True,
-            timeout=300,
-            check=False,
-        )
+        command = (sys.executable, "-W", "error", "-c", PROGRAM + code + end, package)
+        done = run_program(command, {**os.environ, **variables})
         assert done.returncode == 0, done.stderr
         return done.stdout
 

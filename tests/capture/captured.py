@@ -7,7 +7,7 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
-from .command_server import run
+from tests.fork_server import run_program
 
 if TYPE_CHECKING:
     import subprocess
@@ -44,7 +44,7 @@ def muls(self, other):
 def pyaclnn(*arguments: str | Path | int, **variables: str) -> subprocess.CompletedProcess[str]:
     """Run the command on the simulated NPU."""
     environment = {**os.environ, "PYACLNN_BACKEND": "mock", **variables}
-    return run([*map(str, arguments)], environment)
+    return run_program([sys.executable, "-m", "pyaclnn", *map(str, arguments)], environment)
 
 
 def capture(trace: Path, program: str, *options: str, **variables: str) -> Path:

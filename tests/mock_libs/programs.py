@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pyaclnn.mock import cflags, includedir, ldflags
+from tests.fork_server import run_program
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -84,16 +85,7 @@ class Programs:
         Standard input is empty, or a text.
         """
         kept = {name: text for name, text in os.environ.items() if name not in _OWN}
-        return subprocess.run(
-            command,
-            env={**kept, **(environment or {})},
-            cwd=self.folder,
-            input=given,
-            capture_output=True,
-            text=True,
-            timeout=_TIMEOUT,
-            check=False,
-        )
+        return run_program(command, {**kept, **(environment or {})}, self.folder, given)
 
 
 @functools.cache

@@ -5,14 +5,15 @@ from __future__ import annotations
 
 import importlib.util
 import os
-import subprocess
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pyaclnn.mock import cflags, ldflags
+from tests.fork_server import run_program
 
 if TYPE_CHECKING:
+    import subprocess
     from collections.abc import Mapping
 
 ROOT = Path(__file__).parents[2]
@@ -30,15 +31,7 @@ def run(
     *command: str | Path, cwd: Path | None = None, environment: Mapping[str, str] | None = None
 ) -> subprocess.CompletedProcess[str]:
     """Run a command and return what it printed and its exit status."""
-    return subprocess.run(
-        [str(part) for part in command],
-        capture_output=True,
-        text=True,
-        check=False,
-        cwd=cwd,
-        env=dict(environment) if environment is not None else silent_environment(),
-        timeout=300,
-    )
+    return run_program(command, silent_environment() if environment is None else environment, cwd)
 
 
 def pyaclnn(

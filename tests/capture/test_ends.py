@@ -44,6 +44,7 @@ cann.aclrtSynchronizeStream(None)
 QUIET = "time.sleep(100)"
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("number", ["INT", "HUP", "QUIT", "ALRM", "XCPU", "TERM"])
 def test_a_signal_ends_the_trace_and_the_program_as_ever(number: str, tmp_path: Path) -> None:
     trace, ends = tmp_path / "run.trace", signal.Signals[f"SIG{number}"]

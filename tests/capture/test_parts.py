@@ -190,6 +190,7 @@ def test_a_wrong_kernel_is_found_in_a_graph_from_before_the_part(tmp_path: Path)
     assert done.stdout.count("aclmdlRIExecuteAsync aclnnMuls.out[0]: result: recorded") == 6
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("program", "begin", "end"),
     [

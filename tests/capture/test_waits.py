@@ -197,3 +197,28 @@ def test_what_was_not_recorded_is_not_judged(tmp_path: Path) -> None:
     done = pyaclnn("trace", "test", trace, many)
     assert done.returncode == 2
     assert "of self were not recorded: too many elements that overlap" in done.stderr
+
+
+EVENTS = """
+device = pyaclnn.Device(0)
+with device, pyaclnn.Stream(device) as stream:
+    big, small = array(1, 3 << 20, device), array(3, 16, device)
+    event = fetch("aclrtCreateEventExWithFlag", OUT, 1)
+    stream.launch_host_func(flag.wait)
+    kept = [double(big, stream)]
+    flag.set()
+    for _ in range(2500):
+        kept.append(double(small, stream))
+    call("aclrtRecordEvent", event, stream.pointer)
+    call("aclrtSynchronizeEvent", event)
+    print(len(kept))
+"""
+
+
+def test_a_program_that_waits_for_events_alone_loses_no_contents(tmp_path: Path) -> None:
+    records = list(read_trace(capture(tmp_path / "run.trace", BEGIN + EVENTS, **NEWEST)))
+    found = {r.call for r in records if isinstance(r, Contents) and r.phase == AFTER}
+    operators = {r.number for r in records if isinstance(r, Call) and r.name == "aclnnMuls"}
+    assert len(operators) == 2501
+    assert found == operators
+    assert not [record for record in records if isinstance(record, Absent)]

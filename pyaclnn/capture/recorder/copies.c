@@ -12,7 +12,7 @@
 #include "pinned.h"
 
 enum { MOST_PENDING = 4096, FIRST_OF_WORK = 500000 };
-enum { PATIENCE_MS = 1000, PATIENCE_AT_END_MS = 5000 };
+enum { PATIENCE_MS = 1000, PATIENCE_AT_END_MS = 5000, PATIENCE_AT_LIMIT_MS = 10 };
 static const size_t MANY_PENDING_BYTES = 8 << 20, MOST_PENDING_BYTES = 192 << 20;
 
 /* Where a thread calls. */
@@ -54,7 +54,7 @@ static struct pending *first, **last = &first;
 static size_t pending_count, pending_bytes;
 static uint64_t records;                /* ever begun */
 static _Thread_local uint64_t awaited; /* begun before this thread's wait */
-static _Thread_local bool impatient;   /* a wait of this thread was in vain; so would be the next */
+static _Thread_local size_t in_vain; /* copies on their way as this thread waited in vain, or 0 */
 bool capture_is_settled(void)
 {
     return __atomic_load_n(&pending_count, __ATOMIC_RELAXED) == 0;
@@ -305,7 +305,7 @@ void capture_arrived(uint64_t stream, int32_t status)
 {
     const struct reach reach = of_stream(stream);
     if (has_ended(status)) {
-        impatient = false;
+        in_vain = 0;
         finish(take(&reach, awaited), status != 0);
     }
 }
@@ -314,7 +314,7 @@ void capture_arrived_on_device(int32_t status)
 {
     const struct reach reach = {.kind = OF_CONTEXT, .context = context_of_thread()};
     if (has_ended(status) && reach.context != NULL) {
-        impatient = false;
+        in_vain = 0;
         finish(take(&reach, awaited), status != 0);
     }
 }
@@ -356,9 +356,13 @@ void capture_copy_operands(uint64_t call, const struct capture_operands *of, uin
         }
     }
     /* Only for the stream of the program's own launch, and not while a graph is captured: that only
-     * the program ends. */
-    if ((is_much(MANY_PENDING_BYTES) || capture_is_full()) && !capture_graph_is_open() && !impatient) {
+     * the program ends. Again after a wait in vain, as a program may wait for events alone; more rarely,
+     * as long as there is room. */
+    const size_t now = __atomic_load_n(&pending_count, __ATOMIC_RELAXED);
+    const bool again = now > 4 * in_vain;
+    if ((is_much(MANY_PENDING_BYTES) || capture_is_full()) && !capture_graph_is_open() &&
+        (again || is_much(MOST_PENDING_BYTES))) {
         const struct reach reach = of_stream(stream);
-        impatient = !await_within(&reach, PATIENCE_MS);
+        in_vain = await_within(&reach, again ? PATIENCE_MS : PATIENCE_AT_LIMIT_MS) ? 0 : now;
     }
 }

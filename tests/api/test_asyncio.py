@@ -230,7 +230,8 @@ assert not brought & sys.modules.keys(), brought & sys.modules.keys()
 with pyaclnn.Stream() as stream:
     assert stream.launch_host_func(int, "7").result() == 7
 assert "concurrent.futures" in sys.modules
-"""
+""",
+        PYTHONHASHSEED="7",  # a new process: the one that others are forked from has loaded them
     )
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 

@@ -18,6 +18,8 @@ SHAPES = {
     "panels of channels": (40, 20_000),
     "channels side by side": (64, 64, 7, 7),
     "channels as rows": (32, 16, 300),
+    "as many positions as channels": (4, 64, 8, 8),
+    "one channel": (20_000, 1),
     "panels of positions": (2, 3, 200_000),
 }
 ULPS = {np.float64: 1e-14, np.float32: 2**-23, np.float16: 2**-10, ml_dtypes.bfloat16: 2**-7}

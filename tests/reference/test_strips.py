@@ -65,9 +65,10 @@ def test_a_statement_with_an_absent_operand_is_left_out() -> None:
     assert out.tolist() == [[2, 2, 2]] * 2
 
 
-def test_a_number_is_repeated_for_columns_and_rows_begin_anew() -> None:
+@pytest.mark.parametrize("dtype", [np.float32, np.float16, ml_dtypes.bfloat16], ids=str)
+def test_a_number_is_repeated_for_columns_and_rows_begin_anew(dtype: Any) -> None:
     x, out = np.zeros((4, 6), np.float32), np.empty((4, 6), np.float32)
-    each = Operand(np.array([[1, 2], [3, 4]], np.float32), period=2, repeat=3)
+    each = Operand(np.array([[1, 2], [3, 4]], dtype), period=2, repeat=3)
     run("a = x + each\nout = a", (4, 6), {"x": x, "each": each, "out": out})
     assert out.tolist() == [[1, 1, 1, 2, 2, 2], [3, 3, 3, 4, 4, 4]] * 2
 
@@ -81,6 +82,29 @@ def test_the_pieces_cover_a_matrix_once(shape: tuple[int, int], has_sums: bool) 
         covered[top:bottom, left:right] += 1
     assert (covered == 1).all()
     assert len(pieces) <= strips.PIECES
+
+
+@pytest.mark.parametrize("has_sums", [False, True])
+def test_statements_on_numbers_stand_before_and_behind_a_pass(has_sums: bool) -> None:
+    x = np.ones((4096, 2048), np.float32)
+    text = """
+        double = two * two
+        a = x * double
+        total += a
+        each += a
+        mean = total / columns
+    """
+    found = run(text, x.shape, {"x": x}, {"two": 2}, {"each": has_sums})
+    assert set(found["mean"]) == {4}
+    assert not has_sums or set(found["each"]) == {4 * 4096}
+
+
+@pytest.mark.parametrize("has_sums", [False, True])
+def test_a_number_that_changes_itself_does_so_once_a_row(has_sums: bool) -> None:
+    x = np.ones((4096, 2048), np.float32)
+    text = "factor = factor * two\na = x * factor\neach += a\ntotal += a"
+    found = run(text, x.shape, {"x": x}, {"two": 2, "factor": 1}, {"each": has_sums})
+    assert set(found["total"]) == {2 * 2048}
 
 
 def test_what_is_no_statement_is_refused() -> None:

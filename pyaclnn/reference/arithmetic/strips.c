@@ -270,7 +270,8 @@ INLINE void run_across(const struct program *program, const struct piece *piece,
     }
 }
 
-// A strip of all rows, and then the next strip: the sums of its columns stay in the cache.
+// A strip of all rows, and then the next strip: the sums of its columns stay in the cache. Steps on
+// registers, which come before or after all strips of a row, have no place in it.
 INLINE void run_down(const struct program *program, const struct piece *piece, struct work work)
 {
     struct strips strips;
@@ -278,7 +279,7 @@ INLINE void run_down(const struct program *program, const struct piece *piece, s
     for (size_t done = 0; done < work.width; done += LENGTH)
         for (work.row = piece->first_row; work.row < piece->last_row; work.row++) {
             work.registers = piece->registers + (size_t)work.row * program->registers;
-            on_columns(on_row(program->steps, end, work.registers), end, done, &strips, &work);
+            on_columns(program->steps, end, done, &strips, &work);
         }
 }
 
@@ -288,14 +289,15 @@ INLINE void run(const struct program *program, const struct piece *piece)
                               .sums = piece->sums,
                               .width = (size_t)(piece->last_column - piece->first_column),
                               .column = piece->first_column};
-    int adds_columns = 0, passes = 0, is_on_strips = 0;
+    int adds_columns = 0, has_numbers = 0;
     for (size_t i = 0; i < program->count; i++) {
         const int32_t code = program->steps[i].code;
         adds_columns |= code == SUM_COLUMNS || code == DOT_COLUMNS;
-        passes += !is_on_strips && code < FIRST_SCALAR;
-        is_on_strips = code < FIRST_SCALAR;
+        has_numbers |= code >= FIRST_SCALAR;
     }
-    if (adds_columns && passes == 1)
+    if (!work.width)
+        return;
+    if (adds_columns && !has_numbers)
         run_down(program, piece, work);
     else
         run_across(program, piece, work);

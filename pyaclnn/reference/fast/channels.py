@@ -98,7 +98,7 @@ class StripChannels(NamedTuple):
         # Rows are channels of samples; columns are positions of channels.
         parts = (1, layout.channels, -1) if sums else (layout.samples, layout.channels, 1)
         each_part = {name: found[name].reshape(parts) for name in names}
-        if columns == layout.channels:  # nothing to add up, of many
+        if sums and layout.positions == 1:  # nothing to add up, of many
             return {name: part.reshape(-1, 1) for name, part in each_part.items()}
         return {name: part.sum(axis=(0, 2))[:, None] for name, part in each_part.items()}
 

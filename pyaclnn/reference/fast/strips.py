@@ -74,8 +74,8 @@ class Operand(NamedTuple):
     def placed(self) -> tuple[NDArray[Any], tuple[int, ...]]:
         """Return an array that C can read, and how it reads it."""
         array = self.array
-        # Each row has the whole of a vector, which would be widened as often.
-        if array.dtype not in KINDS or array.ndim == 1:
+        # Each row would widen all of a vector once more; numbers are repeated in float32 alone.
+        if array.dtype not in KINDS or array.ndim == 1 or self.repeat > 1:
             array = wide(array, FLOAT32)
         size = array.itemsize
         if not array.flags.aligned or array.strides[-1] != size or array.strides[0] % size:

@@ -44,7 +44,7 @@ class ExaminedPath(PosixPath):
         except OSError as error:
             if error.errno == errno.ELOOP:
                 return "a link that leads to itself"
-            if os.path.islink(self):  # noqa: PTH114
+            if error.errno in _ABSENCES and os.path.islink(self):  # noqa: PTH114
                 return f"a link to {os.readlink(self)}, which does not exist"  # noqa: PTH115
             reason = error.strerror or str(error)
             return NOTHING_THERE if error.errno in _ABSENCES else reason

@@ -162,11 +162,12 @@ static void note_work(uint64_t place)
     }
 }
 
-/* A stream has done what it was given until a number of changes. */
+/* A stream has done what it was given before a number of changes: what a call hands over counts from
+ * its return, and a wait that began while the call was under way may have missed it. */
 static void note_rest(uint64_t place, uint64_t until)
 {
     for (size_t i = 0; i < stream_count; i++) {
-        if (streams[i].place == place && streams[i].since <= until) {
+        if (streams[i].place == place && streams[i].since < until) {
             streams[i] = streams[--stream_count];
             return;
         }

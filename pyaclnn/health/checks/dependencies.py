@@ -206,7 +206,8 @@ def _own_release() -> tuple[int, int] | None:
 
 def _newest(kind: str, versions: Iterable[str]) -> str:
     """Return the highest of the versions of a kind; empty if there is none."""
-    alike = [version for version in versions if version.startswith(f"{kind}_")]
+    numbered = re.compile(rf"{re.escape(kind)}_\d+(\.\d+)*")  # not CXXABI_FLOAT128
+    alike = [version for version in versions if numbered.fullmatch(version)]
     return max(alike, key=lambda v: tuple(map(int, re.findall(r"\d+", v))), default="")
 
 

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -55,6 +57,21 @@ def test_the_reason_why_nothing_is_seen_is_known(
 ) -> None:
     made(tmp_path / "file")
     assert ExaminedPath(tmp_path / "file").absence() == reason
+
+
+@pytest.mark.parametrize("code", [errno.EACCES, errno.EIO, errno.ESTALE])
+def test_a_link_whose_target_cannot_be_asked_is_not_one_to_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: int
+) -> None:
+    (tmp_path / "link").symlink_to("/closed/file")
+
+    def stat(*_: object) -> None:
+        raise OSError(code, os.strerror(code))
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "stat", stat)
+        reason = ExaminedPath(tmp_path / "link").absence()
+    assert reason == os.strerror(code)
 
 
 def test_links_in_a_circle_are_resolved_as_far_as_they_go(tmp_path: Path) -> None:

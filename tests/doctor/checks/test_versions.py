@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pyaclnn.health.checks.dependencies import close_over
+from pyaclnn.health.checks.dependencies import _newest, close_over
 from pyaclnn.health.checks.machine import Machine
 
 if TYPE_CHECKING:
@@ -51,3 +51,9 @@ def test_versions_are_wanted_as_the_loader_wants_them(
     )
     assert [str(gap) in done.stderr for gap in unmet] == [True] * (done.returncode != 0)
     assert bool(unmet) == bool({"V_1", "W_9"} & set(available) and "V_2" not in available)
+
+
+def test_the_newest_version_has_a_number_behind_its_kind() -> None:
+    versions = ["CXXABI_1.3", "CXXABI_1.3.9", "CXXABI_1.3.13", "CXXABI_TM_1", "CXXABI_FLOAT128"]
+    assert _newest("CXXABI", versions) == "CXXABI_1.3.13"
+    assert _newest("GLIBCXX", versions) == ""

@@ -258,7 +258,7 @@ CASES: list[Case] = [
         "operators for a newer system",
         b.for_a_newer_system,
         "LIB-003",
-        r"wants GLIBC_9\.9\.9 of lib[cm].so.6, whose newest is GLIBC_2\.\d+.*newer operating",
+        r"wants GLIBC_9\.9\.9 of lib[cm].so.6, whose newest is GLIBC_2\.\d+.*newer system",
         layouts=("8.1", "9.1"),
     ),
     Case(

@@ -25,6 +25,8 @@ class Unusual:
         layout: The layout of its CANN.
         devices: How many devices it has.
         chip: Its chip.
+        runs: False of one whose libraries the loader of this system, which has another
+            configuration, does not find.
     """
 
     name: str
@@ -32,6 +34,7 @@ class Unusual:
     layout: str = "8.1"
     devices: int = 1
     chip: str = "Ascend910B3"
+    runs: bool = True
 
 
 def _unchanged(_: Fabricated) -> None:
@@ -119,7 +122,7 @@ UNUSUAL: Final = (
     Unusual("a rootless container", _rootless),
     Unusual("two installations", _two_installations),
     Unusual("no home", lambda made: made.unset("HOME")),
-    Unusual("libraries in the loader's configuration", _configured_loader),
+    Unusual("libraries in the loader's configuration", _configured_loader, runs=False),
     Unusual("a root that is read only", _read_only),
     Unusual("no usual folder of temporary files", _scratch),
     Unusual("an environment of conda", _of_conda, layout="9.1"),

@@ -176,14 +176,15 @@ def _permitted(context: CheckContext) -> Finding:
     )
 
 
-def admission(group: str, what: str) -> str:
+def admission(group: str, what: str, *, may_read: bool = True) -> str:
     """Return the command that gives a user access; never one that adds him to the group of root.
 
     Args:
         group: The group that owns the files: its name, or its number if it has none.
         what: The software that belongs to it, e.g. ``the driver``.
+        may_read: Whether the mode of the files admits the group.
     """
-    if group in {"root", "0", "wheel", "sudo"}:
+    if not may_read or group in {"root", "0", "wheel", "sudo"}:
         return f"have the administrator install {what} again, with --install-for-all"
     return f"sudo usermod -a -G {group} $USER, then log in again"
 

@@ -8,6 +8,7 @@ version.cfg and file list of 8.1; CANN: share/info of 9.1.
 from __future__ import annotations
 
 from collections import Counter
+from stat import S_IRGRP
 from typing import TYPE_CHECKING, Final
 
 from pyaclnn.base.paths import ExaminedPath
@@ -126,7 +127,7 @@ def refusal(context: CheckContext, refused: Sequence[Path]) -> Finding:
         *context.user(),
         path=machine.shown(refused[0]),
         group=group,
-        admission=admission(group, "CANN"),
+        admission=admission(group, "CANN", may_read=bool(refused[0].stat().st_mode & S_IRGRP)),
     )
 
 

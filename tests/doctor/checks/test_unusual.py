@@ -23,9 +23,16 @@ STEPS = Options(only=("CANN", "HW", "DRV", "ENV", "LIB", "PKG", "SYS", "DEV", "N
 
 
 @pytest.mark.parametrize(
-    "options", [QUICK, pytest.param(STEPS, marks=pytest.mark.exhaustive)], ids=["quick", "devices"]
+    ("unusual", "options"),
+    [
+        *(pytest.param(each, QUICK, id=f"{each.name}-quick") for each in UNUSUAL),
+        *(
+            pytest.param(each, STEPS, id=f"{each.name}-devices", marks=pytest.mark.exhaustive)
+            for each in UNUSUAL
+            if each.runs
+        ),
+    ],
 )
-@pytest.mark.parametrize("unusual", UNUSUAL, ids=lambda unusual: unusual.name)
 def test_an_unusual_machine_is_healthy(
     parts: Parts, tmp_path: Path, unusual: Unusual, options: Options
 ) -> None:

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tensors of PyTorch, read by the C functions that every release of PyTorch keeps (aoti_torch_*).
+/* Tensors of PyTorch, read by the C functions that PyTorch keeps from 2.7 on (aoti_torch_*).
  * Reading one from Python takes a call for each of its properties, which together take longer than
  * a launch. Called with the GIL; see callers.c. */
 

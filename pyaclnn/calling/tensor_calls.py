@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Calls on tensors of PyTorch that C makes again.
 
-C reads the tensors by the functions that PyTorch keeps for programs in C, whatever its release.
+C reads the tensors by the functions that PyTorch keeps for programs in C. Releases before 2.7 lack
+one of them, ``aoti_torch_call_dispatcher``: there every call is made from Python.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from pyaclnn.calling.operator import Operator
     from pyaclnn.runtime.array import DeviceArray
 
-__all__ = ["TensorCall", "can_read", "launch_again"]
+__all__ = ["TensorCall", "can_read", "launch_again", "layouts_of"]
 
 _FUNCTIONS: Final = (
     *("get_dim", "get_sizes", "get_strides", "get_dtype", "get_device_type", "get_device_index"),
@@ -55,16 +56,28 @@ def can_read(library: str, handles_of: Any, dense: frozenset[int]) -> bool:
     return True
 
 
+def layouts_of(tensors: list[Any]) -> Any:
+    """Return the layouts of tensors as C compares them, or None if it cannot read one of them."""
+    layouts = ffi.new("struct binding_torch_layout[]", len(tensors))
+    return layouts if lib.binding_torch_read(id(tensors), layouts, len(tensors)) else None
+
+
 class TensorCall(NamedTuple):
     """A call that was made, for C.
 
     Attributes:
         struct: The call.
-        parts: The memory that it points to.
+        layouts: Those of the tensors that were given.
+        parts: The other memory that it points to.
     """
 
     struct: Any
+    layouts: Any
     parts: tuple[Any, ...]
+
+    def has(self, layouts: Any) -> bool:
+        """Return whether tensors of these layouts were given."""
+        return bool(ffi.buffer(self.layouts) == ffi.buffer(layouts))
 
     @classmethod
     def of(
@@ -90,11 +103,11 @@ class TensorCall(NamedTuple):
             (place, offset, ffi.addressof(view._memory.block, "address"))
             for view, place, offset in places
         ]
+        layouts = layouts_of(given)
+        if layouts is None:
+            return None
         message = ffi.from_buffer(operator.message(arguments))
-        layouts = ffi.new("struct binding_torch_layout[]", len(given))
         targets = ffi.new("struct binding_torch_place[]", rows)
         counts = len(given), len(rows)
         known = (operator.struct, message, *counts, layouts, targets)
-        if not lib.binding_torch_read(id(given), layouts, len(given)):
-            return None
-        return cls(ffi.new("struct binding_torch_call *", known), (message, layouts, targets))
+        return cls(ffi.new("struct binding_torch_call *", known), layouts, (message, targets))

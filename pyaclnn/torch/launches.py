@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from pyaclnn.calling.arguments import frozen
 from pyaclnn.calling.launch import CLEANUP_FAILED, failure, report_cleanup
-from pyaclnn.calling.tensor_calls import TensorCall, launch_again
+from pyaclnn.calling.tensor_calls import TensorCall, launch_again, layouts_of
 from pyaclnn.cann import raw
 from pyaclnn.runtime.array import DeviceArray
 from pyaclnn.torch.tensors import (
@@ -37,7 +37,8 @@ __all__ = ["Call", "Launches", "Place", "Spec"]
 _MOST_KEPT: Final = 1024
 """The most layouts of an operator; a program with more of them starts over."""
 _MOST_ALIKE: Final = 16
-"""The most of them whose first tensors are alike: threads share a layout by having one each."""
+"""The most of them whose first tensors are alike, those that were used last: threads share a layout
+by having one each."""
 _ALIGNED: Final = 512
 """Bytes: tensors that share a block begin at multiples of this, as PyTorch's own blocks do."""
 
@@ -182,14 +183,17 @@ class Launches:
             if len(self._known) >= _MOST_KEPT:
                 self._known.clear()
             free = self._known[key] = []
+        # To choose among several, without making tensors for those of other layouts.
+        layouts = layouts_of(tensors) if len(free) > 1 else None
         for _ in range(len(free)):
             try:
                 kept = free.pop()
             except IndexError:  # other threads have taken them
                 break
-            status = 0
+            status = _DIFFERS
             try:
-                status, made = kept.launch(tensors, index)
+                if layouts is None or kept.known.has(layouts):
+                    status, made = kept.launch(tensors, index)
             finally:  # those of other layouts come next
                 free.insert(0 if status == _DIFFERS else len(free), kept)
             if not status:
@@ -233,11 +237,11 @@ class Launches:
             and not checked.operator.struct.invoke  # by Python
             and used == {id(array) for array in views.values() if array._memory.borrowed}
             and views.keys() >= set(range(len(given), len(tensors)))
-            and len(free) < _MOST_ALIKE
         ):
             kept = _kept(checked.operator, arguments, given, made, wanted, views, npu.stream)
             if kept is not None:
                 free.append(kept)
+                del free[:-_MOST_ALIKE]
         return made[:wanted]
 
 

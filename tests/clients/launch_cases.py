@@ -68,6 +68,71 @@ def norms_of_pyaclnn_of_other_layouts(device: str) -> Results:
     return {**first, **{f"again {at}": y for at, y in again.items()}}
 
 
+def norms_of_pyaclnn_of_more_layouts_than_are_kept(device: str) -> Results:
+    """Weights of 17 layouts after the same tensor: the newest ones are launched again.
+
+    A call with them makes tensors for itself alone.
+    """
+    norms: Any = torch.nn.functional
+    if device != "cpu":
+        torch.npu.set_device(device)
+        import pyaclnn.torch as norms  # noqa: PLC0415  # torch-npu comes first
+
+    x = _random(ROWS, WIDTH).to(device)
+    weights = [_random(WIDTH, step, seed=step).to(device)[:, 0] for step in range(1, 18)]
+    results = {str(at): norms.layer_norm(x, (WIDTH,), w) for at, w in enumerate(weights)}
+    if device == "cpu":
+        return {**results, **{f"again {at}": results[str(at)] for at in range(1, 17)}}
+    import pyaclnn.torch.launches as launched  # noqa: PLC0415  # as above
+
+    launches: Any = launched
+    made: list[Any] = []
+    empty_on = launches.empty_on
+
+    def counted(index: int) -> Any:
+        made.append(index)
+        return empty_on(index)
+
+    launches.empty_on = counted
+    launches.Launches._first = None  # nothing is to need it
+    for at in range(1, 17):
+        results[f"again {at}"] = norms.layer_norm(x, (WIDTH,), weights[at])
+    assert len(made) == 16, made
+    return results
+
+
+def norms_of_pyaclnn_before_pytorch_2_7(device: str) -> Results:
+    """A PyTorch without one of the functions in C: every call is made from Python."""
+    if device == "cpu":
+        return {str(at): _normed(torch.nn.functional, device) for at in range(3)}
+    torch.npu.set_device(device)
+    import pyaclnn.calling.tensor_calls as tensor_calls_now  # noqa: PLC0415  # as above
+    import pyaclnn.torch as norms  # noqa: PLC0415  # torch-npu comes first
+    from pyaclnn.torch import launches  # noqa: PLC0415  # as above
+
+    tensor_calls: Any = tensor_calls_now
+    names = tensor_calls._FUNCTIONS
+    assert "call_dispatcher" in names
+    absent = {"call_dispatcher": "call_dispatcher_of_2_7"}
+    tensor_calls._FUNCTIONS = tuple([absent.get(name, name) for name in names])
+    launched: Any = launches.Launches
+    checked, calls = launched._first, []
+
+    def counted(*arguments: Any) -> Any:
+        calls.append(arguments)
+        return checked(*arguments)
+
+    launched._first = counted
+    results = {str(at): _normed(norms, device) for at in range(3)}
+    assert len(calls) == 3
+    return results
+
+
+def _normed(norms: Any, device: str) -> torch.Tensor:
+    y: torch.Tensor = norms.layer_norm(_random(ROWS, WIDTH).to(device), (WIDTH,))
+    return y
+
+
 def norms_of_pyaclnn_of_negated_tensors(device: str) -> Results:
     """Numbers that PyTorch negates when they are read, and a tensor whose memory is gone."""
     norms: Any = torch.nn.functional

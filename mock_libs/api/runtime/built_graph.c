@@ -95,34 +95,6 @@ aclError aclmdlRIBindStream(aclmdlRI model, aclrtStream handle, uint32_t flag)
     return status;
 }
 
-aclError aclrtActiveStream(aclrtStream active, aclrtStream handle)
-{
-    aclError status;
-    struct stream *stream = mock_stream_find(handle, true, &status);
-    if (stream == NULL) {
-        return status;
-    }
-    struct graph *graph = stream->lane == NULL ? NULL : stream->lane->graph;
-    struct lane *other =
-        graph == NULL || !graph->built ? NULL : find_bound(graph, active, &status);
-    if (other == NULL || !other->inactive) {
-        return mock_fail(ACL_ERROR_RT_STREAM_MODEL,
-                         "both streams must be bound to one graph that is being built, and the "
-                         "first must wait to be activated");
-    }
-    const struct task *task = mock_stream_submit(stream, TASK_RECORD, &status);
-    struct task *first = graph->first;
-    while (first->lane != other) {
-        first = first->next;
-    }
-    if (task != NULL) {
-        other->inactive = false;
-        first->as.event.source = handle;
-        first->as.event.position = task->position;
-    }
-    return status;
-}
-
 aclError aclmdlRIEndTask(aclmdlRI model, aclrtStream stream)
 {
     aclError status;

@@ -85,6 +85,7 @@ static const struct {
     [TASK_NOTIFY_WAIT] = {"notify wait", ACL_MODEL_RI_TASK_DEFAULT},
     [TASK_VALUE_WRITE] = {"value write", ACL_MODEL_RI_TASK_VALUE_WRITE},
     [TASK_VALUE_WAIT] = {"value wait", ACL_MODEL_RI_TASK_VALUE_WAIT},
+    [TASK_BRANCH] = {"branch", ACL_MODEL_RI_TASK_DEFAULT},
 };
 
 aclError aclmdlRITaskGetType(aclmdlRITask handle, aclmdlRITaskType *type)

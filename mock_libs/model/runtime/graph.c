@@ -53,6 +53,11 @@ void mock_graph_free(struct graph *graph)
         graph->groups = group->next;
         free(group);
     }
+    while (graph->branches != NULL) {
+        struct branch *branch = graph->branches;
+        graph->branches = branch->next;
+        free(branch);
+    }
     mock_handle_close(graph->handle, MOCK_GRAPH);
     free(graph->memory_uses);
     free(graph);

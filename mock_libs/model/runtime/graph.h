@@ -36,6 +36,24 @@ struct memory_use {
     const struct task *task;
 };
 
+/* Where a branch continues: the part, and the tasks of it that come before. */
+struct target {
+    struct lane *lane;
+    uint64_t position;
+};
+
+/* A task after which parts of a graph begin: all of its targets, or one that values choose. */
+struct branch {
+    struct branch *next;
+    struct lane *lane; /* of the task, at its position */
+    uint64_t position;
+    const void *left, *right; /* left NULL: all; right NULL: left is the index of the target */
+    size_t bytes;             /* of each of them */
+    aclrtCondition condition; /* the target is chosen if it holds */
+    size_t count;
+    struct target targets[];
+};
+
 struct graph {
     void *handle;
     void *context; /* its handle */
@@ -43,6 +61,7 @@ struct graph {
     char name[MOCK_GRAPH_NAME];
     bool capturing;
     bool built, building, ended; /* by binding streams: see built_graph.c */
+    struct branch *branches;
     struct task_group *groups;
     struct task_group *updates; /* its tasks are to take the place of those */
     aclError broken; /* why the capture cannot end well */

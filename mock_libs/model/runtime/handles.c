@@ -209,7 +209,7 @@ const char *mock_kind_name(enum mock_kind kind)
         "aclScalar",    "aclIntArray",   "aclFloatArray", "aclBoolArray",
         "aclTensorList", "aclScalarList", "aclOpExecutor", "aclmdlRI",
         "physical_memory", "communicator", "notify",
-        "aclDataBuffer", "aclTensorDesc", "aclopAttr",
+        "aclDataBuffer", "aclTensorDesc", "aclopAttr", "label", "label_list",
     };
     return NAMES[kind];
 }

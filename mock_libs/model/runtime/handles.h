@@ -23,6 +23,8 @@ enum mock_kind {
     MOCK_DATA_BUFFER,
     MOCK_TENSOR_DESC,
     MOCK_OP_ATTR,
+    MOCK_LABEL,
+    MOCK_LABEL_LIST,
     MOCK_KIND_COUNT
 };
 

@@ -5,6 +5,7 @@
 
 #include <stdlib.h>
 
+#include "branch.h"
 #include "event.h"
 #include "exception.h"
 #include "fault.h"
@@ -135,6 +136,9 @@ static enum step run_task(struct stream *stream, struct task *task, uint64_t unt
     case TASK_VALUE_WAIT:
         return step_of(stream, mock_value_reached(stream, task, &stream->blocker,
                                                   &stream->blocker_position));
+    case TASK_BRANCH:
+        mock_branch_run(stream, task);
+        return MOVED;
     }
     return MOVED;
 }

@@ -86,7 +86,7 @@ bool mock_task_copy(struct task *task, const struct task *from)
     return good;
 }
 
-void mock_task_free(struct task *task)
+void mock_task_clear(struct task *task)
 {
     if (task->kind == TASK_KERNEL) {
         free(task->as.kernel.message);
@@ -97,5 +97,10 @@ void mock_task_free(struct task *task)
         task->as.errand.end(task->as.errand.work);
         free(task->as.errand.ranges);
     }
+}
+
+void mock_task_free(struct task *task)
+{
+    mock_task_clear(task);
     free(task);
 }

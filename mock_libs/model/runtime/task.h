@@ -58,7 +58,8 @@ enum task_kind {
     TASK_NOTIFY_RECORD,
     TASK_NOTIFY_WAIT,
     TASK_VALUE_WRITE,
-    TASK_VALUE_WAIT
+    TASK_VALUE_WAIT,
+    TASK_BRANCH
 };
 
 /* How a notify that holds a number is changed, or waited for. */
@@ -76,6 +77,7 @@ struct copy {
 
 struct lane;
 struct event;
+struct branch;
 
 struct task {
     enum task_kind kind;
@@ -128,6 +130,7 @@ struct task {
             uint64_t value;
             uint32_t condition;
         } value;
+        const struct branch *branch; /* its graph's */
     } as;
 };
 
@@ -141,4 +144,6 @@ size_t mock_task_ranges(const struct task *task, struct mock_range own[2],
                         const struct mock_range **ranges);
 /* Give a task what another one is to do, and its origin and fault. false: no memory. */
 bool mock_task_copy(struct task *task, const struct task *from);
+/* Free what a task is to do. */
+void mock_task_clear(struct task *task);
 void mock_task_free(struct task *task);

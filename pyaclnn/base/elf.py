@@ -31,7 +31,7 @@ __all__ = [
 ]
 
 _MACHINES: Final = {62: "x86_64", 183: "aarch64", 243: "riscv64", 258: "loongarch64"}
-_SHARED: Final = 3
+_PROGRAM, _SHARED = 2, 3
 _PT_LOAD, _PT_DYNAMIC, _PT_INTERP = 1, 2, 3
 _DT_NEEDED, _DT_HASH, _DT_STRTAB, _DT_SYMTAB, _DT_STRSZ = 1, 4, 5, 6, 10
 _DT_SONAME, _DT_RPATH, _DT_RUNPATH, _DT_GNU_HASH = 14, 15, 29, 0x6FFFFEF5
@@ -92,19 +92,21 @@ class SharedLibrary:
     versions: frozenset[str] = frozenset()
 
 
-def read_library(path: Path, *, machine: str | None = None) -> SharedLibrary:
+def read_library(path: Path, *, machine: str | None = None, program: bool = False) -> SharedLibrary:
     """Read a shared library's dynamic section and symbols.
 
     Args:
         path: The file.
         machine: The required processor, as ``platform.machine()`` names it; any if None.
+        program: Whether a program is accepted as well, which is no library where it has a fixed
+            address.
 
     Raises:
         ElfError: It is not a 64-bit shared library of that processor, or it is damaged.
         OSError: It cannot be read.
     """
     with _mapped(path, "a library") as image:
-        return _Reader(image, machine).library(path)
+        return _Reader(image, machine, program=program).library(path)
 
 
 @contextmanager
@@ -212,7 +214,13 @@ def needed_libraries(image: bytes | bytearray) -> Iterator[tuple[int, str]]:
 
 
 class _Reader:
-    def __init__(self, image: mmap.mmap | bytes | bytearray, wanted: str | None = None) -> None:
+    def __init__(
+        self,
+        image: mmap.mmap | bytes | bytearray,
+        wanted: str | None = None,
+        *,
+        program: bool = False,
+    ) -> None:
         self.image = image
         if image[:4] != b"\x7fELF":
             raise ElfError("the file is no ELF library")
@@ -223,7 +231,7 @@ class _Reader:
         if wanted not in {None, self.machine}:
             text = f"the library is for {self.machine}, this machine is {wanted}"
             raise OtherProcessorError(text)
-        if header[1] != _SHARED:
+        if header[1] != _SHARED and not (program and header[1] == _PROGRAM):
             raise ElfError("the file is an ELF file, but no shared library")
         self.segments = _segments(image)
         self.sections = (header[6], header[11], header[12])

@@ -8,10 +8,12 @@ import os
 from pathlib import PosixPath
 from typing import Final
 
-__all__ = ["NOTHING_THERE", "ExaminedPath"]
+__all__ = ["FORBIDDEN", "NOTHING_THERE", "ExaminedPath"]
 
 NOTHING_THERE: Final = "no such file"
 """Reason of a path at which there is nothing, nor could be."""
+FORBIDDEN: Final = os.strerror(errno.EACCES)
+"""Reason of a path that lies, or whose target lies, below a folder that may not be entered."""
 _ABSENCES: Final = {errno.ENOENT, errno.ENOTDIR, errno.ENAMETOOLONG}
 
 

@@ -13,6 +13,7 @@ import shutil
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pyaclnn.health.checks.machine import Machine, NodeKind
@@ -20,8 +21,6 @@ from pyaclnn.health.checks.machine import Machine, NodeKind
 from .parts import place
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from .parts import Parts
 
 LAYOUTS = ("8.1", "8.5", "9.1")
@@ -57,6 +56,7 @@ class Fabricated:
         environment: Its environment variables, as if set_env.sh had been sourced.
         gids: The groups of who asks.
         python: The versions of its Python packages.
+        executable: Its Python.
     """
 
     root: Path
@@ -66,6 +66,7 @@ class Fabricated:
     environment: dict[str, str] = field(default_factory=dict)
     gids: set[int] = field(default_factory=lambda: {os.getgid()})
     python: dict[str, str] = field(default_factory=lambda: dict(_PYTHON))
+    executable: Path = field(default_factory=lambda: Path(sys.executable))
 
     @property
     def lib64(self) -> Path:
@@ -99,6 +100,7 @@ class Fabricated:
             environment=self.environment,
             home=self.root / "home/user",
             prefix=self.root / "opt/python",
+            executable=self.executable,
             uid=os.getuid() + 1000,
             gids=frozenset(self.gids),
             package_version=self.python.get,

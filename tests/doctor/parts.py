@@ -50,6 +50,18 @@ def patched(source: Path, target: Path, *changes: tuple[bytes, bytes]) -> Path:
     return target
 
 
+def provider(path: Path, *versions: str) -> Path:
+    """Compile a library whose function has the last of some versions."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    names = [f"{v} {{ {'global: f;' * (v == versions[-1])} }};" for v in versions]
+    script = path.with_suffix(".map")
+    script.write_text("\n".join(names), encoding="ascii")
+    options = [f"-Wl,--version-script={script}"] if versions else []
+    code = "int getpid(void); int f(void) { return getpid(); }"  # so it wants a version, too
+    shim(path, code, f"-Wl,-soname,{path.name}", *options)
+    return path
+
+
 def build(folder: Path) -> Parts:
     """Build the parts; takes about a second."""
     old, new, driver, stub = (folder / name for name in ("old", "new", "driver", "stub"))
@@ -57,11 +69,9 @@ def build(folder: Path) -> Parts:
     for path in (old, new, driver, stub):
         path.mkdir(parents=True)
     hal = driver / "libascend_hal.so"
-    _shim(
-        hal, "int drvGetDevNum(unsigned *n) { *n = 1; return 0; }", "-Wl,-soname,libascend_hal.so"
-    )
-    _shim(stub / hal.name, "int drvGetDevNum(void) { return 7; }", "-Wl,-soname,libascend_hal.so")
-    _shim(
+    shim(hal, "int drvGetDevNum(unsigned *n) { *n = 1; return 0; }", "-Wl,-soname,libascend_hal.so")
+    shim(stub / hal.name, "int drvGetDevNum(void) { return 7; }", "-Wl,-soname,libascend_hal.so")
+    shim(
         stub / "libascendcl.so",
         "int aclInit(const char *p) { return 100039; } int aclrtMalloc(void) { return 100039; }",
         "-Wl,-soname,libascendcl.so",
@@ -88,7 +98,7 @@ def _libraries(folder: Path, hal: Path, names: dict[str, str]) -> None:
         mock / "libopapi.so", folder / "libvendr.so", (b"libopapi.so", b"libvendr.so")
     )
     origin = "-Wl,-rpath,$ORIGIN"
-    _shim(
+    shim(
         folder / runtime,
         SOURCES / "runtime.c",
         f"-Wl,-soname,{runtime}",
@@ -98,7 +108,7 @@ def _libraries(folder: Path, hal: Path, names: dict[str, str]) -> None:
         origin,
     )
     name = names.get("libopapi.so", "libopapi.so")
-    _shim(
+    shim(
         folder / name,
         SOURCES / "operators.c",
         f"-Wl,-soname,{name}",
@@ -111,10 +121,11 @@ def _libraries(folder: Path, hal: Path, names: dict[str, str]) -> None:
     )
 
 
-def _shim(target: Path, source: Path | str, *arguments: str) -> None:
+def shim(target: Path, source: Path | str, *arguments: str, kind: str = "-shared") -> None:
+    """Compile a library, or another kind of binary, from a file or from a text."""
     compiler = os.environ.get("CC", "cc")
     code = ["-xc", "-", "-xnone"] if isinstance(source, str) else [str(source)]
-    command = [compiler, "-shared", "-fPIC", "-O1", "-D_GNU_SOURCE", f"-I{includedir()}"]
+    command = [compiler, kind, "-fPIC", "-O1", "-D_GNU_SOURCE", f"-I{includedir()}"]
     done = subprocess.run(
         [*command, *code, "-Wl,--allow-shlib-undefined", *arguments, "-ldl", "-o", str(target)],
         input=source if isinstance(source, str) else None,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from .installations import KERNELS, Break, Fabricated, install, source
 from .machine_breakages import in_container
+from .parts import patched, provider, shim
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -110,6 +111,20 @@ def _of_conda(made: Fabricated) -> None:
     _moved(made, "opt/python/Ascend")
 
 
+def _newer_libraries(made: Fabricated) -> None:
+    """Let CANN want a newer library than the system has, as a Python of conda brings it."""
+    provider(made.root / "usr/lib/libstdc++.so.6", "GLIBCXX_3.4.29")
+    new = provider(made.root / "opt/python/lib/libstdc++.so.6", "GLIBCXX_3.4.29", "GLIBCXX_3.4.30")
+    made.executable = made.root / "opt/python/bin/python"
+    made.executable.parent.mkdir()
+    search = "-Wl,--disable-new-dtags,-rpath,$ORIGIN/../lib"
+    shim(made.executable, "int main(void) { return 0; }", search, kind="-pie")
+    inner, real = made.lib64 / "libvendr.so", made.lib64 / "libreal.so"
+    patched(inner, real, (b"libvendr.so", b"libreal.so"))
+    needs = ("-Wl,--no-as-needed", str(real), str(new))
+    shim(inner, "int f(void); int g(void) { return f(); }", "-Wl,-soname,libvendr.so", *needs)
+
+
 UNUSUAL: Final = (
     Unusual("an ordinary user", _unchanged),
     Unusual("a moved installation", lambda made: _moved(made, "opt/npu/ascend-toolkit")),
@@ -126,4 +141,5 @@ UNUSUAL: Final = (
     Unusual("a root that is read only", _read_only),
     Unusual("no usual folder of temporary files", _scratch),
     Unusual("an environment of conda", _of_conda, layout="9.1"),
+    Unusual("a Python with newer libraries", _newer_libraries, runs=False),
 )

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from pyaclnn.base.elf import ElfError
 from pyaclnn.base.locks import cached_property
-from pyaclnn.health.checks.dependencies import Closure, close_over
+from pyaclnn.health.checks.dependencies import Closure, close_over, program_of
 from pyaclnn.health.checks.finding import at_path, value
 from pyaclnn.health.checks.installation import Installation, Trace, find_installations, find_traces
 
@@ -178,12 +178,16 @@ class CheckContext:
         """Return a library with its dependencies, or the reason why the library is unusable."""
         if path not in self._closures:
             try:
-                self._closures[path] = close_over(self.machine, path)
+                self._closures[path] = close_over(self.machine, path, self._program)
             except ElfError as error:
                 self._closures[path] = str(error)
             except OSError as error:
                 self._closures[path] = error.strerror or str(error)
         return self._closures[path]
+
+    @cached_property
+    def _program(self) -> Closure | None:
+        return program_of(self.machine)
 
     @cached_property
     def _closures(self) -> dict[Path, Closure | str]:

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Dependencies of a library by the rules of the dynamic loader, without loading any.
 
-Source of the order: ld.so(8): DT_RPATH (unless there is a DT_RUNPATH), LD_LIBRARY_PATH, DT_RUNPATH,
-the loader's cache, the system's folders. The contents of the cache are derived from ``ld.so.conf``.
+Source of the order: ld.so(8): DT_RPATH of the library and of the program (unless there is a
+DT_RUNPATH), LD_LIBRARY_PATH, DT_RUNPATH, the loader's cache, the system's folders. The contents of
+the cache are derived from ``ld.so.conf``. What the program itself needs is loaded before.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from pyaclnn.base.elf import ElfError, OtherProcessorError, SharedLibrary, read_library
-from pyaclnn.base.paths import ExaminedPath
+from pyaclnn.base.paths import NOTHING_THERE, ExaminedPath
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -22,7 +23,15 @@ if TYPE_CHECKING:
 
     from pyaclnn.health.checks.machine import Machine
 
-__all__ = ["Closure", "Missing", "Unmet", "close_over", "search_path", "system_directories"]
+__all__ = [
+    "Closure",
+    "Missing",
+    "Unmet",
+    "close_over",
+    "program_of",
+    "search_path",
+    "system_directories",
+]
 
 _ALWAYS_THERE: Final = frozenset(
     {
@@ -59,6 +68,22 @@ class Missing:
     name: str
     wanted_by: Path
     tried: tuple[tuple[Path, str], ...]
+
+    def obstacle(self, home: Path) -> tuple[Path, str] | None:
+        """Return what keeps the loader from it and why; None if it is just not there.
+
+        Args:
+            home: The folder of the package that has it: only there is a folder that may not be
+                entered an obstacle, and elsewhere only a file of its name.
+        """
+        for path, why in self.tried:
+            if why == NOTHING_THERE:
+                continue
+            if os.path.lexists(path):
+                return path, why
+            if path.resolve().is_relative_to(home.resolve()):
+                return path.parent, why
+        return None
 
 
 @dataclass(frozen=True)
@@ -149,12 +174,25 @@ def _configured(machine: Machine, path: str, left: list[int]) -> Iterator[str]:
             yield words[0]
 
 
-def close_over(machine: Machine, path: Path) -> Closure:
+def program_of(machine: Machine) -> Closure | None:
+    """Return the Python of a machine with the libraries that it loads at its start.
+
+    None of one that is linked statically, which loads nothing, or that cannot be read.
+    """
+    path = ExaminedPath(machine.executable)
+    try:
+        return _close_over(machine, path, read_library(path.resolve(), program=True))
+    except (ElfError, OSError):
+        return None
+
+
+def close_over(machine: Machine, path: Path, program: Closure | None = None) -> Closure:
     """Find the dependencies of a library.
 
     Args:
         machine: The machine.
         path: The library.
+        program: The program that loads it, with what that has loaded before; none if None.
 
     Returns:
         The libraries that were found, and those that were not.
@@ -163,15 +201,23 @@ def close_over(machine: Machine, path: Path) -> Closure:
         ElfError: The library itself is unusable.
         OSError: It cannot be read.
     """
-    first = read_library(path, machine=platform.machine())
-    known: dict[str, SharedLibrary | Missing] = {first.soname: first, path.name: first}
+    return _close_over(machine, path, read_library(path, machine=platform.machine()), program)
+
+
+def _close_over(
+    machine: Machine, path: Path, first: SharedLibrary, program: Closure | None = None
+) -> Closure:
+    loaded = program.libraries if program else ()
+    known: dict[str, SharedLibrary | Missing] = {found.soname: found for found in loaded}
+    known |= {first.soname: first, path.name: first}
     libraries = [first]
     system = system_directories(machine)
     for library in libraries:  # grows while it is gone through
         for name in library.needed:
             if name in known or name in _ALWAYS_THERE:
                 continue
-            found = known[name] = _find(machine, name, library, system)
+            own = [] if library.runpath else [library, *loaded[:1]]
+            found = known[name] = _find(machine, name, library, own, system)
             if isinstance(found, SharedLibrary):
                 libraries.append(found)
     missing = tuple(gap for gap in known.values() if isinstance(gap, Missing))
@@ -212,11 +258,14 @@ def _newest(kind: str, versions: Iterable[str]) -> str:
 
 
 def _find(
-    machine: Machine, name: str, wanted_by: SharedLibrary, system: list[Path]
+    machine: Machine,
+    name: str,
+    wanted_by: SharedLibrary,
+    own: list[SharedLibrary],
+    system: list[Path],
 ) -> SharedLibrary | Missing:
-    own = [] if wanted_by.runpath else _expanded(wanted_by, wanted_by.rpath)
     places = [
-        *own,
+        *(place for each in own if not each.runpath for place in _expanded(each, each.rpath)),
         *search_path(machine),
         *_expanded(wanted_by, wanted_by.runpath),
         *system,

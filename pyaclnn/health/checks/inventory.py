@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 from pyaclnn.base.elf import LARGEST, check_whole
 from pyaclnn.base.errors import text_of
 from pyaclnn.base.files import open_file
-from pyaclnn.base.paths import ExaminedPath
+from pyaclnn.base.paths import FORBIDDEN, ExaminedPath
 from pyaclnn.facts.machine import files
 from pyaclnn.health.checks.finding import Finding, found, ok
 from pyaclnn.health.checks.presence import refusal
@@ -41,10 +41,12 @@ def _inventory(context: CheckContext) -> Finding:
         base = chosen.real if row.below == "root" else chosen.operator_root
         for path in sorted(islice(base.glob(row.name), _MOST)):
             count += 1
-            if path.exists() and not machine.may(path, "rx" if path.is_dir() else "r"):
+            reason = ExaminedPath(path).absence()
+            may_read = reason or machine.may(path, "rx" if path.is_dir() else "r")
+            if reason == FORBIDDEN or not may_read:
                 refused.append(path)
                 continue
-            reason = _fault(_FORMS[row.form], path)
+            reason = reason or _fault(_FORMS[row.form], path)
             if reason:
                 damaged.append((path, reason, row.package))
     if refused and not damaged:
@@ -78,8 +80,6 @@ def _stray(chosen: Installation) -> Path | None:
 
 def _fault(form: Callable[[Path], None], path: Path) -> str:
     """Return the fault of a file; empty if it has none."""
-    if absence := ExaminedPath(path).absence():
-        return absence
     try:
         form(path)
     except OSError as error:

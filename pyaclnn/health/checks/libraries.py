@@ -11,7 +11,7 @@ import os
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from pyaclnn.base.paths import NOTHING_THERE, ExaminedPath
+from pyaclnn.base.paths import ExaminedPath
 from pyaclnn.cann.discovery import is_for_linking
 from pyaclnn.facts.explanations import LINES
 from pyaclnn.health.checks.dependencies import Closure, search_path
@@ -88,7 +88,7 @@ def _report_missing(context: CheckContext, gaps: list[Missing]) -> Finding:
     first = next((gap for gap in gaps if gap.name in _DRIVER), gaps[0])
     tried = "\n".join(f"{machine.shown(p)}: {why}" for p, why in first.tried[:_MOST_PATHS])
     folder = driver_root(machine) / "lib64"
-    damaged = next(((path, why) for path, why in first.tried if why != NOTHING_THERE), None)
+    damaged = first.obstacle(folder if first.name in _DRIVER else context.installation.root)
     places = map(os.path.realpath, search_path(machine))
     sourced = os.path.realpath(context.installation.libraries.directory) in places
     owner = _owner(f"{first.name}: cannot open shared object file: No such file or directory")

@@ -89,6 +89,7 @@ class Machine:
         environment: The environment variables, also those of child processes.
         home: The home directory of the user.
         prefix: The root of the Python environment, where conda packages install CANN.
+        executable: The Python that loads CANN.
         uid: The id of the user.
         gids: Its group ids.
         package_version: Returns the version of an installed Python package, or None.
@@ -101,6 +102,7 @@ class Machine:
     environment: Mapping[str, str] = field(default_factory=lambda: dict(os.environ))
     home: Path = field(default_factory=home_folder)
     prefix: Path = field(default_factory=lambda: Path(sys.prefix))
+    executable: Path = field(default_factory=lambda: Path(sys.executable))
     uid: int = field(default_factory=os.geteuid)
     gids: frozenset[int] = field(default_factory=lambda: frozenset({os.getegid(), *os.getgroups()}))
     package_version: Callable[[str], str | None] = _installed

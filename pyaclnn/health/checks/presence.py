@@ -120,15 +120,22 @@ def refusal(context: CheckContext, refused: Sequence[Path]) -> Finding:
         refused: The files and folders.
     """
     machine = context.machine
-    group = machine.owner(refused[0]).rpartition(":")[2]
+    seen = list(dict.fromkeys(map(_first_seen, refused[:_ENOUGH_EVIDENCE])))
+    group = machine.owner(seen[0]).rpartition(":")[2]
     return found(
         "CANN-003.refused",
-        *(context.seen(path, machine.owner(path)) for path in refused[:_ENOUGH_EVIDENCE]),
+        *(context.seen(path, machine.owner(path)) for path in seen),
         *context.user(),
-        path=machine.shown(refused[0]),
+        path=machine.shown(seen[0]),
         group=group,
-        admission=admission(group, "CANN", may_read=bool(refused[0].stat().st_mode & S_IRGRP)),
+        admission=admission(group, "CANN", may_read=bool(seen[0].stat().st_mode & S_IRGRP)),
     )
+
+
+def _first_seen(path: Path) -> Path:
+    """Return a path, or the closest folder above the target of a link that can be seen."""
+    real = ExaminedPath(path).resolve()
+    return path if path.exists() else next(above for above in real.parents if above.exists())
 
 
 def _versions(context: CheckContext) -> Finding:

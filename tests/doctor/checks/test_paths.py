@@ -14,9 +14,16 @@ from pyaclnn.base.paths import ExaminedPath
 from pyaclnn.health.checks.dependencies import search_path
 from pyaclnn.health.checks.installation import KERNELS, gap_in_kernels
 from pyaclnn.health.checks.machine import Machine
+from pyaclnn.health.command.run import run
+from pyaclnn.health.report.verdict import problems
+from tests.doctor.case import QUICK
+from tests.doctor.installations import ARCH, healthy
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import Any
+
+    from tests.doctor.parts import Parts
 
 
 def _loop(folder: Path) -> Path:
@@ -72,6 +79,29 @@ def test_a_link_whose_target_cannot_be_asked_is_not_one_to_nothing(
         patch.setattr(os, "stat", stat)
         reason = ExaminedPath(tmp_path / "link").absence()
     assert reason == os.strerror(code)
+
+
+def test_a_link_into_a_closed_folder_is_refused_not_damaged(
+    parts: Parts, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = healthy(tmp_path / "machine", "8.1", parts)
+    chip = made.cann / ARCH / "data/platform_config/Ascend910B3.ini"
+    closed = made.root / "closed"
+    closed.mkdir(mode=0o700)
+    chip.unlink()
+    chip.symlink_to(closed / chip.name)
+    ask = os.stat
+
+    def stat(path: Any, *arguments: Any, **options: Any) -> os.stat_result:
+        if isinstance(path, str | Path) and closed in Path(os.path.realpath(path)).parents:
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), path)
+        return ask(path, *arguments, **options)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "stat", stat)
+        first, *_ = problems(run(QUICK, machine=made.machine()).results)
+    assert (first.id, "/closed" in first.summary) == ("CANN-006", True)
+    assert "this user may not" in first.summary
 
 
 def test_links_in_a_circle_are_resolved_as_far_as_they_go(tmp_path: Path) -> None:

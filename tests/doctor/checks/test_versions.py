@@ -6,39 +6,34 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
-from pyaclnn.health.checks.dependencies import _newest, close_over
+from pyaclnn.health.checks.dependencies import Missing, _newest, close_over, program_of
 from pyaclnn.health.checks.machine import Machine
+from tests.doctor.parts import provider, shim
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from collections.abc import Callable
 
 
-def _library(path: Path, code: str, *options: str) -> None:
-    command = [os.environ.get("CC", "cc"), "-shared", "-fPIC", "-xc", "-", "-xnone", *options]
-    subprocess.run([*command, "-o", str(path)], input=code, text=True, check=True)
+USER = "int f(void); int g(void) { return f(); }"
+PROGRAM = """
+#include <dlfcn.h>
+int main(int count, char **names) { return count == 2 && !dlopen(names[1], RTLD_NOW); }
+"""
 
 
 @pytest.mark.parametrize("available", [("V_1", "V_2"), ("V_1",), ("W_9",), ()])
 def test_versions_are_wanted_as_the_loader_wants_them(
     tmp_path: Path, available: tuple[str, ...]
 ) -> None:
-    provider, user = tmp_path / "libprovider.so", tmp_path / "libuser.so"
-    script = tmp_path / "versions"
-
-    def provide(versions: tuple[str, ...]) -> None:
-        names = [f"{v} {{ global: f; }};" if v == versions[-1] else f"{v} {{}};" for v in versions]
-        script.write_text("\n".join(names), encoding="ascii")
-        options = [f"-Wl,--version-script={script}"] if versions else []
-        code = "int getpid(void); int f(void) { return getpid(); }"  # so it wants a version, too
-        _library(provider, code, "-Wl,-soname,libprovider.so", *options)
-
-    provide(("V_1", "V_2"))
-    _library(user, "int f(void); int g(void) { return f(); }", str(provider), "-Wl,-z,now")
-    provide(available)
+    library, user = tmp_path / "libprovider.so", tmp_path / "libuser.so"
+    provider(library, "V_1", "V_2")
+    shim(user, USER, str(library), "-Wl,-z,now")
+    provider(library, *available)
     machine = Machine(environment={"LD_LIBRARY_PATH": str(tmp_path)})
     unmet = close_over(machine, user).unmet
     program = f"import ctypes; ctypes.CDLL({str(user)!r})"
@@ -51,6 +46,54 @@ def test_versions_are_wanted_as_the_loader_wants_them(
     )
     assert [str(gap) in done.stderr for gap in unmet] == [True] * (done.returncode != 0)
     assert bool(unmet) == bool({"V_1", "W_9"} & set(available) and "V_2" not in available)
+
+
+@pytest.mark.sampled(3)
+@pytest.mark.parametrize("libraries", ["", "-Wl,-rpath,$ORIGIN/none"])
+@pytest.mark.parametrize("loaded", [False, True])
+@pytest.mark.parametrize("kind", ["-no-pie", "-pie"])
+@pytest.mark.parametrize("tags", ["--disable-new-dtags", "--enable-new-dtags"])
+@pytest.mark.parametrize("path", ["", "old"])
+def test_a_program_has_libraries_of_its_own(
+    tmp_path: Path, path: str, tags: str, kind: str, loaded: bool, libraries: str
+) -> None:
+    provider(tmp_path / "old/libprovider.so", "V_1")
+    new, user = provider(tmp_path / "new/libprovider.so", "V_1", "V_2"), tmp_path / "libuser.so"
+    ways = (libraries, "-Wl,--enable-new-dtags") if libraries else ()
+    shim(user, USER, str(new), *ways)
+    program = tmp_path / "program"
+    linked = ("-Wl,--no-as-needed", str(new)) if loaded else ()
+    shim(program, PROGRAM, f"-Wl,{tags},-rpath,$ORIGIN/new", *linked, kind=kind)
+    environment = {"LD_LIBRARY_PATH": str(tmp_path / path)} if path else {}
+    machine = Machine(environment=environment, executable=program)
+    closure = close_over(machine, user, program_of(machine))
+    done = subprocess.run([program, user], env=environment, capture_output=True, check=False)
+    assert bool(closure.fault) == bool(done.returncode)
+
+
+def _nothing(_: Path) -> None:
+    pass
+
+
+@pytest.mark.parametrize(
+    ("made", "why", "home", "named"),
+    [
+        (_nothing, "no such file", "folder", None),
+        (_nothing, "Permission denied", "folder", "folder"),
+        (_nothing, "Permission denied", "other", None),
+        (Path.touch, "Permission denied", "other", "folder/liba.so"),
+        (Path.touch, "the file is empty", "other", "folder/liba.so"),
+        (lambda path: path.symlink_to("/x"), "a link to /x", "other", "folder/liba.so"),
+    ],
+)
+def test_a_closed_folder_is_an_obstacle_to_a_library_of_its_package_only(
+    tmp_path: Path, made: Callable[[Path], object], why: str, home: str, named: str | None
+) -> None:
+    library = tmp_path / "folder/liba.so"
+    library.parent.mkdir()
+    made(library)
+    found = Missing("liba.so", tmp_path, ((library, why),)).obstacle(tmp_path / home)
+    assert found == (named and (tmp_path / named, why))
 
 
 def test_the_newest_version_has_a_number_behind_its_kind() -> None:

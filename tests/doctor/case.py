@@ -12,9 +12,11 @@ from pyaclnn.health.report.record import Status
 if TYPE_CHECKING:
     from .breakages import Break
 
-__all__ = ["QUICK", "Case"]
+__all__ = ["OF_THE_TESTS", "QUICK", "Case"]
 
 QUICK = Options(level=Level.QUICK)
+OF_THE_TESTS = ("EXT-004",)
+"""Checks of what belongs to the Python of the tests, not to the machine: torch-npu."""
 
 
 @dataclass(frozen=True)

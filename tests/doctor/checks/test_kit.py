@@ -22,7 +22,7 @@ from pyaclnn.health.report.record import Status
 from pyaclnn.health.report.text import Detail, show
 from pyaclnn.health.report.verdict import verdict
 from tests.doctor import breakages as b, machine_breakages as m
-from tests.doctor.case import Case
+from tests.doctor.case import OF_THE_TESTS, Case
 from tests.doctor.cases import CASES
 from tests.doctor.installations import LAYOUTS, Fabricated, healthy
 
@@ -36,10 +36,10 @@ PROBLEMS = {Status.WARN, Status.FAIL, Status.CRASH, Status.TIMEOUT, Status.ERROR
 AT_ONCE = 4
 BRIEF = Options(
     grace=1.0,
-    skip=tuple(
-        name
-        for name in ("NUM-101", "NUM-201", "NUM-202", *(f"NUM-{name}" for name in all_operators()))
-        if not (name[4:] in all_operators() and all_operators()[name[4:]].essential)
+    skip=(
+        *OF_THE_TESTS,
+        *("NUM-101", "NUM-201", "NUM-202"),
+        *(f"NUM-{name}" for name in all_operators() if not all_operators()[name].essential),
     ),
 )
 """Everything but what grows with the number of operators."""
@@ -47,7 +47,7 @@ BRIEF_AND_FULL = pytest.mark.parametrize(
     "options",
     [
         pytest.param(BRIEF, id="brief"),
-        pytest.param(Options(), id="full", marks=pytest.mark.exhaustive),
+        pytest.param(Options(skip=OF_THE_TESTS), id="full", marks=pytest.mark.exhaustive),
     ],
 )
 LONGEST = 300.0

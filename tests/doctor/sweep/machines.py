@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 from pyaclnn.health.checks.context import Level, Options
 from pyaclnn.health.command.run import run
 from pyaclnn.health.report.record import Status
+from tests.doctor.case import OF_THE_TESTS
 from tests.doctor.installations import ARCH, healthy
 from tests.doctor.parts import SOURCES
 from tests.doctor.sweep import ways
@@ -179,8 +180,7 @@ def _doctor(made: Fabricated, *, quick: bool) -> Report:
         options = Options(level=Level.QUICK)
     else:
         only = (*_STATIC, "DEV", "FIG-106", "NUM-rms_norm")
-        # torch-npu belongs to the Python of the tests, not to the machine.
-        options = Options(only=only, skip=("EXT-004",), grace=0.5, deadline=DEADLINE)
+        options = Options(only=only, skip=OF_THE_TESTS, grace=0.5, deadline=DEADLINE)
     return run(options, machine=made.machine())
 
 

@@ -20,7 +20,7 @@ from pyaclnn.mock.protocol.wire import CheckReply, Reply, Run
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from numpy.typing import NDArray
+    from numpy.typing import ArrayLike, NDArray
 
 BASE = 0x1200_0000_0000
 MEMORY_BYTES = 96 << 20
@@ -119,8 +119,8 @@ class Bench:
         self._array(made, made.dims, made.strides)[...] = values
         return made
 
-    def write(self, placed: Tensor, index: Any, number: float) -> None:
-        """Place a number in one element of a tensor, or in several."""
+    def write(self, placed: Tensor, index: Any, number: ArrayLike) -> None:
+        """Place a number in one element of a tensor, or several in several."""
         self._array(placed, placed.dims, placed.strides)[index] = number
 
     def array(self, placed: Tensor) -> NDArray[Any]:

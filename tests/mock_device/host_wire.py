@@ -51,7 +51,7 @@ _HELLO = Struct("<IiQQQQ")
 _RUN = Struct("<QQQQ")
 _MAPPED = Struct("<QQQQQQ")
 _STATUS = Struct("<i")
-_CHECKED = Struct("<iIQIQQQI")
+_CHECKED = Struct("<iIQIQQQII")
 
 
 class Writer:
@@ -123,9 +123,8 @@ def decode_reply(kind: int, payload: memoryview | bytes) -> Reply | CheckReply:
     reader = Reader(payload)
     reply: Reply | CheckReply
     if kind == Kind.CHECK:
-        status, kind_of, written, launches, size, number, stale, apart = reader.unpack(_CHECKED)
-        text = reader.string()
-        shown = (status, kind_of, written, launches, size, text, number, stale, bool(apart))
+        *head, number, stale, apart, any_scalars = reader.unpack(_CHECKED)
+        shown = (*head, reader.string(), number, stale, bool(apart), bool(any_scalars))
         reply = CheckReply(*shown)
     elif kind in (Kind.HELLO, Kind.BYE, Kind.FORGET):
         (status,) = reader.unpack(_STATUS)

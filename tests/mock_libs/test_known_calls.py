@@ -39,6 +39,27 @@ def test_an_equal_call_is_accepted_without_the_device(programs: Programs) -> Non
 
 
 @pytest.mark.exhaustive
+@pytest.mark.parametrize(("operator", "status"), [("Muls", 0), ("Cumprod", ASKED)])
+def test_a_scalar_that_is_multiplied_may_have_another_value(
+    operator: str, status: int, programs: Programs
+) -> None:
+    calls = f"""
+one, two = (tensor((4, 4), device_memory(64)) for _ in range(2))
+size, executor = ffi.new('uint64_t *'), ffi.new('aclOpExecutor **')
+types = [lib.ACL_FLOAT] if '{operator}' == 'Cumprod' else []
+def check(number):
+    scalar = lib.aclCreateScalar(ffi.new('int64_t *', number), lib.ACL_INT64)
+    phase_1 = getattr(lib, 'aclnn{operator}GetWorkspaceSize')
+    return phase_1(one, scalar, *types, two, size, executor)
+assert check(0) == 0
+"""
+    done = programs.python(
+        PROGRAM % (calls + STOPPED.format("check(1)")), PYACLNN_MOCK_PATIENCE="10"
+    )
+    assert done.stdout == f"{status}\n", done.stderr
+
+
+@pytest.mark.exhaustive
 def test_a_device_that_was_reset_is_asked_again(programs: Programs) -> None:
     reset = """
 known.close(); call('aclrtResetDevice', 0); call('aclrtSetDevice', 0)

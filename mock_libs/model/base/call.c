@@ -106,18 +106,31 @@ static void *look_up(struct mock_call *call, const char *name, const void *handl
     return object;
 }
 
+/* An array with room for one item more; NULL: no host memory. */
+static void *with_room(struct mock_call *call, void *items, size_t size, size_t count,
+                       size_t *capacity)
+{
+    if (items != NULL && count < *capacity) {
+        return items;
+    }
+    const size_t enough = *capacity == 0 ? 16 : *capacity * 2;
+    void *larger = realloc(items, enough * size);
+    if (larger == NULL) {
+        call->no_memory = true;
+    } else {
+        *capacity = enough;
+    }
+    return larger;
+}
+
 static void put_slot(struct mock_call *call, const void *handle, uint32_t element)
 {
-    if (call->slot_count == call->slot_capacity) {
-        const size_t capacity = call->slot_capacity == 0 ? 16 : call->slot_capacity * 2;
-        struct mock_tensor_slot *larger = realloc(call->slots, capacity * sizeof *larger);
-        if (larger == NULL) {
-            call->no_memory = true;
-            return;
-        }
-        call->slots = larger;
-        call->slot_capacity = capacity;
+    struct mock_tensor_slot *slots = with_room(call, call->slots, sizeof *slots,
+                                               call->slot_count, &call->slot_capacity);
+    if (slots == NULL) {
+        return;
     }
+    call->slots = slots;
     call->slots[call->slot_count++] = (struct mock_tensor_slot){
         .handle = handle,
         .address_at = call->length,
@@ -179,6 +192,12 @@ static void put_scalar(struct mock_call *call, const struct scalar *scalar)
 {
     put_u32(call, (uint32_t)scalar->data_type);
     put_u32(call, scalar->bytes);
+    struct mock_scalar_slot *scalars = with_room(call, call->scalars, sizeof *scalars,
+                                                 call->scalar_count, &call->scalar_capacity);
+    if (scalars != NULL) {
+        call->scalars = scalars;
+        scalars[call->scalar_count++] = (struct mock_scalar_slot){call->length, scalar->bytes};
+    }
     put(call, scalar->value, scalar->bytes);
 }
 
@@ -297,5 +316,6 @@ void mock_call_free(struct mock_call *call)
 {
     free(call->bytes);
     free(call->slots);
+    free(call->scalars);
     free(call->used);
 }

@@ -14,6 +14,11 @@ struct mock_tensor_slot {
     void *replacement;
 };
 
+/* The place of a scalar's value in a message: phase 1 of many operators answers alike for all. */
+struct mock_scalar_slot {
+    size_t value_at, bytes;
+};
+
 /* An object that the executor will need in phase 2. */
 struct mock_used {
     const void *handle;
@@ -29,6 +34,8 @@ struct mock_call {
     uint32_t arguments;
     struct mock_tensor_slot *slots;
     size_t slot_count, slot_capacity;
+    struct mock_scalar_slot *scalars;
+    size_t scalar_count, scalar_capacity;
     struct mock_used *used;
     size_t used_count, used_capacity;
     bool no_memory;

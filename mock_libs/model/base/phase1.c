@@ -49,6 +49,7 @@ static aclnnStatus request_plan(const struct mock_call *call, struct plan *plan)
     const uint32_t apart = mock_read_u32(&reader);
     plan->apart = apart == 1;
     plan->bases = apart == 2;
+    plan->any_scalars = mock_read_u32(&reader) != 0;
     uint32_t text_length;
     const char *text = mock_read_string(&reader, &text_length);
     aclnnStatus code = ACLNN_SUCCESS;
@@ -73,16 +74,26 @@ static aclnnStatus find_plan(struct mock_call *call, struct plan *plan)
         mock_write_addresses(call->bytes, call->slots, call->slot_count);
         return ACLNN_SUCCESS;
     }
-    uint8_t *key = malloc(length);
-    if (key != NULL) {
+    uint8_t *keys = malloc(2 * length);
+    uint8_t *const key = keys, *const blank = keys == NULL ? NULL : keys + length;
+    if (keys != NULL) {
         memcpy(key, call->bytes + MOCK_PREFIX, length);
+        memcpy(blank, key, length);
+        for (size_t i = 0; i < call->scalar_count; i++) {
+            memset(blank + call->scalars[i].value_at - MOCK_PREFIX, 0, call->scalars[i].bytes);
+        }
     }
     mock_write_addresses(call->bytes, call->slots, call->slot_count);
-    const aclnnStatus status = request_plan(call, plan);
-    if (key != NULL && status == ACLNN_SUCCESS && alive) {
-        mock_answer_store(session, key, length, plan);
+    if (keys != NULL && alive && call->scalar_count > 0 &&
+        mock_answer_find(session, blank, length, plan) && plan->any_scalars) {
+        free(keys);
+        return ACLNN_SUCCESS;
     }
-    free(key);
+    const aclnnStatus status = request_plan(call, plan);
+    if (keys != NULL && status == ACLNN_SUCCESS && alive) {
+        mock_answer_store(session, plan->any_scalars ? blank : key, length, plan);
+    }
+    free(keys);
     return status;
 }
 

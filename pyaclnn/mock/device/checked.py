@@ -6,13 +6,17 @@ from __future__ import annotations
 import os
 import threading
 from collections import OrderedDict
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from struct import Struct
 from typing import TYPE_CHECKING, Any
 
+from pyaclnn.facts.operators.limits import category_of
+from pyaclnn.mock.protocol.dtypes import type_word
+from pyaclnn.mock.protocol.values import Scalar
+
 if TYPE_CHECKING:
     from pyaclnn.mock.operators.operator import Operator, Plan, Setting
-    from pyaclnn.mock.protocol.values import Call
+    from pyaclnn.mock.protocol.values import Call, Tensor
     from pyaclnn.mock.protocol.wire import Run
 
 __all__ = ["CheckedCall", "CheckedCalls"]
@@ -20,6 +24,8 @@ __all__ = ["CheckedCall", "CheckedCalls"]
 _U64 = Struct("<Q")
 _FLAGS = Struct("<I")
 _LENGTH_BYTES = 4
+_AXES = ("dim", "dims")
+"""Parameters whose scalars are no numbers to compute with."""
 # The host caches answers of phase 1 and runs them again and again; what was not used for so many
 # other calls is checked once more instead of being kept.
 _MOST = 1024
@@ -35,6 +41,8 @@ class CheckedCall:
         setting: Its chip, release and memory.
         plan: The result of phase 1.
         call: The call.
+        any_scalars: Whether phase 1 accepts it whatever the values of its scalars, which
+            may then differ from run to run.
     """
 
     operator: Operator[Any]
@@ -42,13 +50,38 @@ class CheckedCall:
     setting: Setting
     plan: Plan
     call: Call
+    any_scalars: bool = field(init=False)
+    _tensors: list[Tensor] = field(init=False)
+    _scalars: list[Scalar] = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Find the tensors and scalars of the call."""
+        self._tensors, scalars = self.call.tensors, self.call.scalars
+        floats = all(category_of(type_word(t.data_type)) == "f" for t in self._tensors)
+        axes = any(isinstance(self.call.arguments.get(name), Scalar) for name in _AXES)
+        self.any_scalars = self.operator.any_scalars and bool(scalars) and floats and not axes
+        self._scalars = scalars if self.any_scalars else []
 
     def update(self, encoded: memoryview | bytes) -> None:
-        """Take over what may differ from run to run: the addresses of tensors, and flags."""
-        for tensor, at in zip(self.call.tensors, self.call.addresses, strict=True):
+        """Take over what may differ from run to run: addresses, values of scalars, and flags."""
+        for tensor, at in zip(self._tensors, self.call.addresses, strict=True):
             (tensor.address,) = _U64.unpack_from(encoded, at)
+        for scalar, at in zip(self._scalars, self.call.scalar_values, strict=False):
+            scalar.data = bytes(encoded[at : at + len(scalar.data)])
         at = _LENGTH_BYTES + len(self.call.operator.encode())
         (self.call.flags,) = _FLAGS.unpack_from(encoded, at)
+
+    def launch_key(self, message: bytes) -> bytes:
+        """Return the bytes of a run without the values of scalars that may differ.
+
+        They are a byte longer then, so that no run with zeros has the same ones.
+        """
+        if not self._scalars:
+            return message
+        key, start = bytearray(message), len(message) - self.call.encoded_bytes
+        for scalar, at in zip(self._scalars, self.call.scalar_values, strict=True):
+            key[start + at : start + at + len(scalar.data)] = bytes(len(scalar.data))
+        return bytes(key) + b"\0"
 
 
 class CheckedCalls:

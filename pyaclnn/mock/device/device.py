@@ -129,10 +129,13 @@ class Device:
                 return Reply(Status.AICORE_EXCEPTION, known.plan.text)
             if known.plan.launch == Launch.NOTHING:
                 return Reply()
-            launch = KernelLaunch(self.memory, known, request)
+            if not (message and checked) or request.mapped:
+                return KernelLaunch(self.memory, known, request).run()
+            key = checked.launch_key(message)
+            launch = self._launches.get(key) or KernelLaunch(self.memory, known, request)
             reply = launch.run()
-            if message and checked and launch.is_lasting and not request.mapped:
-                self._keep(message, launch)
+            if key not in self._launches and launch.is_lasting:
+                self._keep(key, launch)
             return reply
 
         return _answer_of(call.operator, run)
@@ -160,7 +163,10 @@ class Device:
         reply.executor_kind, reply.written = operator.executor_kind, operator.written_mask
         reply.apart = 2 if operator.reads_bases else operator.apart
         arguments, setting = operator.bind(call), Setting(self.chip, call.flags)
-        return CheckedCall(operator, arguments, setting, operator.check(arguments, setting), call)
+        plan = operator.check(arguments, setting)
+        checked = CheckedCall(operator, arguments, setting, plan, call)
+        reply.any_scalars = checked.any_scalars
+        return checked
 
 
 def ignore_floating_point_errors() -> None:

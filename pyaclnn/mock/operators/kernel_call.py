@@ -155,7 +155,9 @@ class KernelCall(NamedTuple):
                 written = [each._replace(array=_lowered(each)) for each in written]
             if len(written) > 1:
                 # The first written output must not be the base of another result's view.
-                return [result._replace(array=result.array.copy()) for result in written]
+                return [
+                    r if r.array.base is None else r._replace(array=r.array.copy()) for r in written
+                ]
             return written
 
         return results
@@ -194,6 +196,9 @@ class KernelCall(NamedTuple):
                 continue
             if name in signature.types:
                 fixed[parameter] = _dtype(name, value)
+                continue
+            if kernel.any_scalars and isinstance(value, (Scalar, ScalarList)):
+                fresh.append((parameter, partial(_plain, name, value, array)))
                 continue
             bound: Any = _plain(name, value, array)
             is_wide = kernel.plain and name in signature.read

@@ -145,6 +145,8 @@ class Operator(Generic[Arguments]):
         shows_unwritten: Whether its kernels poison the elements of outputs that they leave out,
             because they compute their results elsewhere; outputs of the others are poisoned before.
         reads_bases: Whether inputs may be described as the whole tensors that they are views of.
+        any_scalars: Whether scalars count in phase 1 by their data types alone, if the tensors are
+            floats. Its kernels, once bound, read them at each run.
     """
 
     name: str
@@ -159,6 +161,7 @@ class Operator(Generic[Arguments]):
     apart: bool = False
     shows_unwritten: bool = False
     reads_bases: bool = False
+    any_scalars: bool = False
 
     def mask_of(self, names: Collection[str]) -> int:
         """Return a bit for each of some parameters; a list is one parameter."""

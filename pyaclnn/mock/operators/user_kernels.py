@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pyaclnn.base.errors import text_of
@@ -14,7 +16,7 @@ from pyaclnn.mock.operators.complex32 import from_words, is_complex32, to_words,
 from pyaclnn.mock.operators.data_errors import data_error_text
 from pyaclnn.mock.operators.kernel_call import KernelCall, kernel_missing
 from pyaclnn.mock.operators.limits import typed_items
-from pyaclnn.mock.operators.moved_types import with_stand_ins
+from pyaclnn.mock.operators.moved_types import MOVING, with_stand_ins
 from pyaclnn.mock.operators.operator import (
     ExecutorKind,
     Launch,
@@ -96,7 +98,8 @@ def operator_of_kernel(signature: Signature, kernel: Kernel) -> Operator[Given]:
         moved = Given(with_stand_ins(signature.name, given.values))
         return _bound(call, moved, memory)
 
-    return _operator(signature, check, kernels)
+    any_scalars = kernel.any_scalars and not MOVING.get(signature.name)
+    return replace(_operator(signature, check, kernels), any_scalars=any_scalars)
 
 
 def _refused(call: KernelCall, given: Given, error: Exception) -> Plan:
@@ -167,33 +170,35 @@ class _Writer:
 
     def __init__(self, signature: Signature, memory: DeviceMemory) -> None:
         self._signature, self._memory = signature, memory
-        self._targets: dict[str, NDArray[Any]] = {}
+        self._ways: dict[str, Callable[[NDArray[Any]], None]] = {}
 
     def write(self, result: Result) -> None:
         """Write a result; one that is shorter than its tensor comes first, and poison behind it."""
         name, tensor, array = result
-        blocks = None if is_paired(tensor) else blocks_of(tensor, self._signature.name)
-        if blocks is not None:
-            blocks.write(self._memory, name, array)
-            return
-        target = self._targets.get(name)
-        if target is None:
-            target = self._targets[name] = self._found(name, tensor)
-        if is_paired(tensor):
-            target[...] = paired(array)
-            return
-        if is_complex32(tensor):
-            array = to_words(array)
-        if array.shape == target.shape:
-            target[...] = array
-        else:
-            is_read = name.split("[")[0] in self._signature.read
-            write_shorter(target, array, is_read=is_read)
+        way = self._ways.get(name)
+        if way is None:
+            way = self._ways[name] = self._way(name, tensor)
+        way(array)
 
-    def _found(self, name: str, tensor: Tensor) -> NDArray[Any]:
+    def _way(self, name: str, tensor: Tensor) -> Callable[[NDArray[Any]], None]:
+        """Return what writes an array to a tensor."""
         if is_paired(tensor):
-            return self._memory.view(name, bytes_of(tensor))
-        return self._memory.view(name, words_of(tensor) if is_complex32(tensor) else tensor)
+            pairs = self._memory.view(name, bytes_of(tensor))
+            return lambda array: pairs.__setitem__(..., paired(array))
+        if (blocks := blocks_of(tensor, self._signature.name)) is not None:
+            return partial(blocks.write, self._memory, name)
+        in_words = is_complex32(tensor)
+        target = self._memory.view(name, words_of(tensor) if in_words else tensor)
+        is_read = name.split("[", maxsplit=1)[0] in self._signature.read
+
+        def write(array: NDArray[Any]) -> None:
+            numbers = to_words(array) if in_words else array
+            if numbers.shape == target.shape:
+                target[...] = numbers
+            else:
+                write_shorter(target, numbers, is_read=is_read)
+
+        return write
 
 
 def write_shorter(target: NDArray[Any], array: NDArray[Any], *, is_read: bool) -> None:

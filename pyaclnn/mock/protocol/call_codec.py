@@ -50,13 +50,14 @@ class Reader:
         payload: The bytes to read.
     """
 
-    __slots__ = ("_at", "_end", "_payload", "addresses")
+    __slots__ = ("_at", "_end", "_payload", "addresses", "scalar_values")
 
     def __init__(self, payload: memoryview | bytes) -> None:
         self._payload = payload
         self._at = 0
         self._end = len(payload)
         self.addresses: list[int] = []
+        self.scalar_values: list[int] = []
 
     @property
     def at(self) -> int:
@@ -127,7 +128,8 @@ def read_call(reader: Reader) -> Call:
         if read is None:
             raise WireError(f"{operator} argument {name!r} has the unknown tag {tag:#04x}")
         arguments[name] = read(reader)
-    return Call(operator, flags, arguments, tuple(reader.addresses), reader.at)
+    places = tuple(reader.addresses), tuple(reader.scalar_values)
+    return Call(operator, flags, arguments, *places, reader.at)
 
 
 def _read_null(_reader: Reader) -> None:
@@ -146,6 +148,7 @@ def _read_tensor(reader: Reader) -> Tensor:
 
 def _read_scalar(reader: Reader) -> Scalar:
     data_type, length = reader.unpack(_SCALAR_HEAD)
+    reader.scalar_values.append(reader.at)
     return Scalar(data_type, reader.take(length))
 
 

@@ -6,7 +6,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import IntFlag
 from math import prod
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 __all__ = [
     "RANKS_SHIFT",
@@ -169,6 +172,7 @@ class Call:
         flags: Bits of `Flag`; unknown bits are carried along.
         arguments: Values by the C parameter's name, in the order of the C signature.
         addresses: Offset of each tensor's address in the encoded call, if it was decoded.
+        scalar_values: Offset of each scalar's value there.
         encoded_bytes: How many bytes the encoded call has, if it was decoded.
     """
 
@@ -176,13 +180,19 @@ class Call:
     flags: int = 0
     arguments: dict[str, Value] = field(default_factory=dict)
     addresses: tuple[int, ...] = field(default=(), compare=False)
+    scalar_values: tuple[int, ...] = field(default=(), compare=False)
     encoded_bytes: int = field(default=0, compare=False)
 
     @property
     def tensors(self) -> list[Tensor]:
         """Every tensor, lists in the order of their elements."""
-        found: list[Tensor] = []
+        return [item for item in self._items() if isinstance(item, Tensor)]
+
+    @property
+    def scalars(self) -> list[Scalar]:
+        """Every scalar, lists in the order of their elements."""
+        return [item for item in self._items() if isinstance(item, Scalar)]
+
+    def _items(self) -> Iterator[Value]:
         for value in self.arguments.values():
-            items = value.items if isinstance(value, TensorList) else (value,)
-            found += [item for item in items if isinstance(item, Tensor)]
-        return found
+            yield from value.items if isinstance(value, (TensorList, ScalarList)) else (value,)

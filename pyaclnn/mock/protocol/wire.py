@@ -48,7 +48,7 @@ __all__ = [
 ]
 
 MAGIC = 0x4E4E4C41
-PROTOCOL_VERSION = 4
+PROTOCOL_VERSION = 5
 # The largest argument set of any operator is a few kilobytes; arrays of user data do not travel.
 MAX_PAYLOAD = 5 << 20
 
@@ -58,7 +58,7 @@ _RUN = Struct("<QQQQ")
 _MAPPED = Struct("<QQQQQQ")
 _STATUS = Struct("<i")
 _COUNT = Struct("<I")
-_CHECKED = Struct("<iIQIQQQI")
+_CHECKED = Struct("<iIQIQQQII")
 _LENGTH = Struct("<Q")
 
 
@@ -194,6 +194,7 @@ class CheckReply:
         number: By which `Run` may name the call, 0 for none.
         unwritten: The arguments in `written` that silently stay as they are, a bit each.
         apart: 1 if no output may be an input, not even exactly; 2 if it may lie in one anyhow.
+        any_scalars: Whether the answer is the same whatever the values of scalars.
         text: Explains a status or a failing phase 2.
     """
 
@@ -206,6 +207,7 @@ class CheckReply:
     number: int = 0
     unwritten: int = 0
     apart: int = 0
+    any_scalars: bool = False
 
 
 def encode_frame(kind: int, payload: bytes | bytearray) -> bytes:
@@ -308,6 +310,7 @@ def _encode(reply: Reply | CheckReply) -> bytes:
                 reply.number,
                 reply.unwritten,
                 reply.apart,
+                reply.any_scalars,
             )
         else:
             head = _STATUS.pack(reply.status)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Types of the compiled functions, declared in narrow_floats.h and strips.h.
+# Types of the compiled functions, declared in narrow_floats.h, special.h and strips.h.
 from typing import Any
 
 class _FFI:
@@ -9,12 +9,16 @@ class _FFI:
 
 class _Lib:
     portable: int
+    ERF: int
+    ERFC: int
+    LGAMMA: int
     def widen(
         self, bfloat: bool, narrow: Any, stride: int, wide: Any, rows: int, columns: int, /
     ) -> None: ...
     def narrow(
         self, bfloat: bool, wide: Any, narrow: Any, stride: int, rows: int, columns: int, /
     ) -> None: ...
+    def map_special(self, function: int, x: Any, out: Any, count: int, /) -> None: ...
     def run_strips(self, program: Any, piece: Any, /) -> None: ...
 
 ffi: _FFI

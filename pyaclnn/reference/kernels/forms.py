@@ -63,7 +63,8 @@ def kernel_of_form(name: str, plain: Kernel) -> Kernel:
     read, needed = _of(name)[0], _of(plain.name)[0]
     seen = [plain.parameter_for(each.name) is not None for each in needed]
     named = [p.name for p, is_seen in zip(read, [True, *seen[1:]], strict=False) if is_seen]
-    return Kernel(name, _taking(read, named, made(plain, read)), plain=plain.plain)
+    function = _taking(read, named, made(plain, read))
+    return Kernel(name, function, plain=plain.plain, any_scalars=plain.any_scalars)
 
 
 def _of(name: str) -> tuple[Sequence[Parameter], Sequence[Parameter]]:
@@ -101,28 +102,37 @@ def _taking(
     return compute
 
 
-def _calling(plain: Kernel, target: Any, values: Sequence[Any]) -> Any:
-    """Call a kernel with what it reads in C's order; ``alpha`` is 1 if it is not there."""
+def _calling(plain: Kernel) -> Callable[[Any, Sequence[Any]], Any]:
+    """Return what calls a kernel with the tensor of its result, and what it reads in C's order.
+
+    ``alpha`` is 1 if it is not there.
+    """
     needed, results = _of(plain.name)
-    padded = [*values, *[1] * (len(needed) - len(values))]
-    given = dict(zip([p.name for p in needed], padded, strict=True))
-    given |= {p.name: target for p in results}
-    named = {plain.parameter_for(name): value for name, value in given.items()}
-    return plain.function(**{name: value for name, value in named.items() if name})
+    names = [plain.parameter_for(p.name) for p in needed]
+    written = [name for p in results if (name := plain.parameter_for(p.name))]
+
+    def call(target: Any, values: Sequence[Any]) -> Any:
+        padded = [*values, *[1] * (len(names) - len(values))]
+        given = {name: value for name, value in zip(names, padded, strict=True) if name}
+        return plain.function(**given, **dict.fromkeys(written, target))
+
+    return call
 
 
 def _in_place(plain: Kernel, _read: Sequence[Parameter]) -> Callable[..., Any]:
-    return lambda *values: _calling(plain, values[0], values)
+    call = _calling(plain)
+    return lambda *values: call(values[0], values)
 
 
 def _each(plain: Kernel, read: Sequence[Parameter]) -> Callable[..., Any]:
     kinds = [p.kind for p in read]
     first = kinds.index("T")
+    call = _calling(plain)
 
     def compute(*values: Any) -> Any:
         count = len(values[first])
         lists = [_listed(v, kind, count) for v, kind in zip(values, kinds, strict=True)]
-        return [_calling(plain, row[first], row) for row in zip(*lists, strict=True)]
+        return [call(row[first], row) for row in zip(*lists, strict=True)]
 
     return functools.wraps(plain.function)(compute)
 

@@ -44,12 +44,15 @@ class Kernel:
             whose shapes depend on the data.
         plain: Whether it computes only: floats of 16 bits come to it as float32, and its results
             are cast to the tensors they are written to.
+        any_scalars: Whether a scalar counts in phase 1 by its category alone, if the tensors are
+            floats: powers of integers differ.
     """
 
     name: str
     function: Callable[..., Any]
     shrinks: bool = False
     plain: bool = False
+    any_scalars: bool = False
 
     @cached_property
     def parameters(self) -> Mapping[str, inspect.Parameter]:

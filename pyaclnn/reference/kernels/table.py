@@ -40,7 +40,9 @@ def row_kernel(name: str) -> Kernel:
     function = function_of(name, row, function_named)
     typed = row.types not in ("", "raw")
     function = _promoting(name, function, row.types) if typed else _quietly(function)
-    return Kernel(name, function, shrinks=row.shrinks, plain=not row.types)
+    return Kernel(
+        name, function, shrinks=row.shrinks, plain=not row.types, any_scalars=row.types != ""
+    )
 
 
 def _promoting(name: str, function: Callable[..., Any], types: str) -> Callable[..., Any]:

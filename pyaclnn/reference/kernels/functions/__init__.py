@@ -11,8 +11,6 @@ import pkgutil
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from pyaclnn.reference.arithmetic.definition import chosen
 from pyaclnn.reference.kernels.promotion import indices_within, promoted, some, wide
 
@@ -31,9 +29,7 @@ def functions() -> Mapping[str, Callable[..., Any]]:
     for module in pkgutil.iter_modules(__path__):
         area = import_module(f"{__name__}.{module.name}")
         for name, value in vars(area).items():
-            own = getattr(value, "__module__", "") == area.__name__ or isinstance(
-                value, np.vectorize
-            )
+            own = getattr(value, "__module__", "") == area.__name__
             if own and callable(value) and not name.startswith("_"):
                 found[name] = value
     return found

@@ -8,15 +8,38 @@ from typing import Any, Final
 
 import numpy as np
 
+from pyaclnn.reference.arithmetic._narrow_floats import lib
+from pyaclnn.reference.arithmetic.narrow_floats import address
+
 Array = Any
 _HALF: Final = 0.5
 _LARGE: Final = 10
 """Numbers from which on the series of the digamma function has float64's accuracy."""
 _SERIES: Final = (1 / 132, -1 / 240, 1 / 252, -1 / 120, 1 / 12, 0)
 """Its coefficients, for powers of 1 / x ** 2, the highest first."""
-erf = np.vectorize(math.erf, otypes=[np.float64])
-erfc = np.vectorize(math.erfc, otypes=[np.float64])
-lgamma = np.vectorize(lambda x: math.inf if x <= 0 == x % 1 else math.lgamma(x), otypes=["d"])
+
+
+def erf(x: Array) -> Array:
+    """The error function, in float64."""
+    return _mapped(lib.ERF, x)
+
+
+def erfc(x: Array) -> Array:
+    """``1 - erf(x)``, exact where that is small."""
+    return _mapped(lib.ERFC, x)
+
+
+def lgamma(x: Array) -> Array:
+    """The logarithm of the magnitude of the gamma function; infinite at its poles."""
+    return _mapped(lib.LGAMMA, x)
+
+
+def _mapped(function: int, x: Array) -> Array:
+    """Call a function of C with each number, without the interpreter lock."""
+    numbers = np.asarray(x).astype(np.float64, order="C", casting="same_kind", copy=False)
+    found = np.empty(numbers.shape)
+    lib.map_special(function, address("double *", numbers), address("double *", found), found.size)
+    return found
 
 
 def erfinv(y: Array) -> Array:

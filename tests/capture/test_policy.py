@@ -3,23 +3,26 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING
 
 import pytest
 
 from pyaclnn.capture.trace import Absent, Call, Contents, read_trace
 
-from .captured import capture
+from .captured import capture, pyaclnn
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 FAILS = """
+import os
 import numpy as np, pyaclnn
 from pyaclnn import aclnn
+SIZE = int(os.environ.get("SIZE", 6))
 with pyaclnn.Device(0) as device, pyaclnn.Stream(device) as stream:
-    x = pyaclnn.to_device(np.arange(6, dtype=np.float32), device)
     for factor in (2, 3):
+        x = pyaclnn.to_device(np.arange(SIZE, dtype=np.float32), device)
         try:
             aclnn.muls(x, np.float32(factor), stream=stream)
             stream.synchronize()
@@ -45,9 +48,21 @@ def test_contents_above_the_largest_size_are_hashed(
     assert found == [(turn, name, in_full) for turn in (0, 1) for name in ("self", "out")]
 
 
-def test_what_fails_on_its_stream_has_its_inputs_in_full(tmp_path: Path) -> None:
-    fault = {"PYACLNN_MOCK_FAULTS": "aclnnMuls:2=async:507015"}
-    trace = capture(tmp_path / "run.trace", FAILS, **fault)
+@pytest.mark.parametrize("size", [6, 3 << 20])  # the copies of the larger are waited for
+@pytest.mark.parametrize(
+    ("fault", "reason"), [("async:507015", ["its stream failed"]), ("561000", [])]
+)
+def test_what_fails_has_its_inputs_in_full(
+    fault: str, reason: list[str], size: int, tmp_path: Path
+) -> None:
+    given = {"PYACLNN_MOCK_FAULTS": f"aclnnMuls:2={fault}", "SIZE": str(size)}
+    trace = tmp_path / "run.trace"
+    done = pyaclnn("capture", "-o", trace, "--", sys.executable, "-c", FAILS, **given)
+    assert done.stdout == "failed 3\n"  # though a wait of the recorder may have the failure first
+    failed = [
+        r for r in read_trace(trace) if isinstance(r, Call) and r.failed and r.status > 107002
+    ]
+    assert [(call.status, bool(call.message)) for call in failed] == [(int(fault[-6:]), True)]
     assert full(trace) == [(0, "self", False), (0, "out", False), (1, "self", True)]
-    (absent,) = (r for r in read_trace(trace) if isinstance(r, Absent))
-    assert (absent.name, absent.reason) == ("out", "its stream failed")
+    absent = [(r.name, r.reason) for r in read_trace(trace) if isinstance(r, Absent)]
+    assert absent == [("out", why) for why in reason]

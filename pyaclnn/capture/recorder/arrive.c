@@ -14,6 +14,7 @@
 #include "known.h"
 #include "locks.h"
 #include "note.h"
+#include "pending.h"
 #include "settings.h"
 #include "ticker.h"
 
@@ -21,7 +22,7 @@
 static _Thread_local bool inside;
 static _Thread_local uint32_t thread_number;
 static _Thread_local struct capture_call made; /* the record of the call */
-static _Thread_local char *message; /* of the last failure, until the program asks */
+static _Thread_local const char *message; /* of the last failure, until the program asks */
 static pthread_key_t leaving;         /* set in a thread that has something to free */
 
 static uint64_t now(void)
@@ -147,19 +148,15 @@ static void put_argument(struct capture_bytes *to, const struct capture_function
 }
 
 /* Ask CANN about a failure before the program does, and keep its answer for the program. */
-static void note_message(void)
+static void note_message(const char *kept)
 {
-    typedef const char *asking(void);
-    asking *ask;
-    void *address = capture_real(CAPTURE_RECENT_MESSAGE);
-    memcpy(&ask, &address, sizeof ask);
-    const char *text = address == NULL ? NULL : ask();
-    message = text == NULL ? NULL : (char *)(uintptr_t)text;
-    capture_blob(&made.record, text, text == NULL ? 0 : strlen(text));
+    message = kept == NULL ? capture_recent_message() : kept;
+    capture_blob(&made.record, message, message == NULL ? 0 : strlen(message));
 }
 
 static void put_call(const struct capture_function *function, uint32_t number,
-                     const uint64_t head[4], const union mock_word *words, uint64_t result)
+                     const uint64_t head[4], const union mock_word *words, uint64_t result,
+                     const char *kept_message)
 {
     struct capture_bytes *to = &made.record;
     const bool failed = function->result == 'i' && (int32_t)result != 0;
@@ -189,7 +186,7 @@ static void put_call(const struct capture_function *function, uint32_t number,
         put_argument(to, function, i, words, !refused);
     }
     if (failed) {
-        note_message();
+        note_message(kept_message);
     } else {
         capture_blob(to, NULL, 0);
     }
@@ -211,7 +208,8 @@ static uint64_t record_call(uint32_t number, struct capture_function *function,
         hook == CAPTURE_END_CONTEXT) {
         capture_before(function, call, words, of);
     }
-    if (hook == CAPTURE_SYNCHRONIZE || hook == CAPTURE_SYNCHRONIZE_DEVICE) {
+    const bool waits = hook == CAPTURE_SYNCHRONIZE || hook == CAPTURE_SYNCHRONIZE_DEVICE;
+    if (waits) {
         capture_await();
     }
     const bool changes = capture_begin_change(function, words);
@@ -229,6 +227,10 @@ static uint64_t record_call(uint32_t number, struct capture_function *function,
     }
     const int error = errno;
     const uint64_t end = now();
+    const char *kept_message = NULL;
+    if (waits && result == 0) {
+        result = (uint64_t)capture_kept_failure(function, words, &kept_message);
+    }
     const bool failed = function->result == 'i' && (int32_t)result != 0;
     const bool matters = capture_matters(function), kept = matters && capture_keeping();
     struct capture_noted noted = {.used = use.object};
@@ -244,7 +246,7 @@ static uint64_t record_call(uint32_t number, struct capture_function *function,
     }
     if (wanted || kept) {
         const uint64_t head[] = {call, thread_of(), begin, end - begin};
-        put_call(function, number, head, words, result);
+        put_call(function, number, head, words, result, kept_message);
     }
     capture_return();
     /* Of a call on its way a file that another thread begins has either the record or the object. */
@@ -260,7 +262,7 @@ static uint64_t record_call(uint32_t number, struct capture_function *function,
     capture_after(function, call, words, result, of, noted.drawn);
     capture_end_use(&use);
     if (capture_is_full()) { /* contents lie in the file of their call */
-        capture_rotate(capture_is_settled());
+        capture_rotate(capture_pending_count() == 0);
     }
     errno = error;
     return result;

@@ -12,12 +12,13 @@ void capture_copy_operands(uint64_t call, const struct capture_operands *of, uin
                            enum capture_phase phase);
 /* The program begins to wait, and has waited: for a stream, or for the device of its context. */
 void capture_await(void);
-void capture_arrived(uint64_t stream, int32_t status);
-void capture_arrived_on_device(int32_t status);
+void capture_arrived(const struct capture_function *function, const union mock_word *words, int32_t status);
+/* The status and message of what it waits for, if a wait of the recorder was told of them; or 0. */
+int32_t capture_kept_failure(const struct capture_function *function, const union mock_word *words,
+                             const char **message);
 void capture_await_inputs(uint64_t stream); /* before what runs elsewhere; as long as that is bearable */
 void capture_end_stream(uint64_t stream, bool waits); /* the program is about to destroy it */
 void capture_end_context(uint64_t context);
 void capture_end_contents(void); /* the trace ends */
-bool capture_is_settled(void);                      /* no copy is on its way */
 /* The program gives a device back, and with it all that it has of it; -1: every device. */
 void capture_free_room(int32_t device);

@@ -163,6 +163,14 @@ int capture_call(enum capture_known function, uint64_t a, uint64_t b, uint64_t c
     return address == NULL ? -1 : target(a, b, c, d, e, f);
 }
 
+const char *capture_recent_message(void)
+{
+    const char *(*ask)(void);
+    void *address = capture_real(CAPTURE_RECENT_MESSAGE);
+    memcpy(&ask, &address, sizeof ask);
+    return address == NULL ? NULL : ask();
+}
+
 /* The next unknown function that was called, from a number on, or the end of the table. */
 uint32_t capture_unknown(uint32_t from, const char **name, uint64_t *calls)
 {

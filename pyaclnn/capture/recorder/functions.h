@@ -99,6 +99,7 @@ enum capture_known {
 void capture_call_for(const void *caller);
 /* Return the real function, or NULL, for a call of the recorder. */
 void *capture_real(enum capture_known function);
+const char *capture_recent_message(void); /* CANN's of this thread's last failure, or NULL */
 static inline uint64_t capture_address(const void *pointer)
 {
     return (uint64_t)(uintptr_t)pointer;

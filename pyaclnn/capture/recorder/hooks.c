@@ -8,6 +8,7 @@
 #include "copies.h"
 #include "file.h"
 #include "graphs.h"
+#include "pending.h"
 #include "settings.h"
 
 enum { TO_DEVICE = 1, ANY_KIND = 4, PAGE = 4096, PAGES = 256 };
@@ -117,10 +118,11 @@ void capture_after(const struct capture_function *function, uint64_t call,
     if (!capture_is_copied()) {
         return;
     }
-    if (function->hook == CAPTURE_SYNCHRONIZE) {
-        capture_arrived(words[0].bits, (int32_t)result);
-    } else if (function->hook == CAPTURE_SYNCHRONIZE_DEVICE) {
-        capture_arrived_on_device((int32_t)result);
+    if (function->hook == CAPTURE_SYNCHRONIZE || function->hook == CAPTURE_SYNCHRONIZE_DEVICE) {
+        capture_arrived(function, words, (int32_t)result);
+    }
+    if (failed && of != NULL) {
+        capture_keep_in_full(call);
     }
     if (failed || !capture_wanted(call)) {
         return;

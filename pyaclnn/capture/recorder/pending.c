@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Records that wait for their copies, and failures that wait for the program. */
+#include "pending.h"
+
+#include <pthread.h>
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct capture_pending *first, **last = &first;
+static struct capture_amount pending;
+static bool has_failures; /* ever */
+
+size_t capture_pending_count(void)
+{
+    return __atomic_load_n(&pending.count, __ATOMIC_RELAXED);
+}
+
+bool capture_is_pending(struct capture_amount more_than)
+{
+    return capture_pending_count() > more_than.count ||
+           __atomic_load_n(&pending.bytes, __ATOMIC_RELAXED) > more_than.bytes;
+}
+
+void capture_append_pending(struct capture_pending *one)
+{
+    one->next = NULL;
+    pthread_mutex_lock(&lock);
+    *last = one;
+    last = &one->next;
+    has_failures = has_failures || one->failure != 0;
+    __atomic_store_n(&pending.count, pending.count + 1, __ATOMIC_RELAXED);
+    __atomic_store_n(&pending.bytes, pending.bytes + one->size, __ATOMIC_RELAXED);
+    pthread_mutex_unlock(&lock);
+}
+
+static bool is_within(const struct capture_pending *one, const struct capture_reach *reach)
+{
+    switch (reach->kind) {
+    case CAPTURE_OF_STREAM:
+        return one->stream == reach->stream && one->place.context == reach->context;
+    case CAPTURE_OF_CONTEXT:
+        return one->place.context == reach->context;
+    case CAPTURE_OF_DEVICE:
+        return one->place.device == reach->device;
+    default:
+        return true;
+    }
+}
+
+struct capture_pending *capture_take_pending(const struct capture_reach *reach, uint64_t before)
+{
+    struct capture_pending *taken = NULL, **end = &taken;
+    pthread_mutex_lock(&lock);
+    for (struct capture_pending **at = &first; *at != NULL;) {
+        struct capture_pending *one = *at;
+        if (is_within(one, reach) && one->order < before) {
+            *at = one->next;
+            one->next = NULL;
+            *end = one;
+            end = &one->next;
+            __atomic_store_n(&pending.count, pending.count - 1, __ATOMIC_RELAXED);
+            __atomic_store_n(&pending.bytes, pending.bytes - one->size, __ATOMIC_RELAXED);
+        } else {
+            at = &one->next;
+        }
+    }
+    for (last = &first; *last != NULL;) {
+        last = &(*last)->next;
+    }
+    pthread_mutex_unlock(&lock);
+    return taken;
+}
+
+void capture_keep_in_full(uint64_t call)
+{
+    pthread_mutex_lock(&lock);
+    for (struct capture_pending *one = first; one != NULL; one = one->next) {
+        one->full = one->full || one->call == call;
+    }
+    pthread_mutex_unlock(&lock);
+}
+
+int32_t capture_find_failure(const struct capture_reach *reach, const char **message)
+{
+    int32_t found = 0;
+    pthread_mutex_lock(&lock);
+    for (const struct capture_pending *one = has_failures ? first : NULL; one != NULL && found == 0;
+         one = one->next) {
+        if (one->failure != 0 && is_within(one, reach)) {
+            found = one->failure;
+            *message = one->message;
+        }
+    }
+    pthread_mutex_unlock(&lock);
+    return found;
+}
+
+/* A child of a fork has no streams that its copies could arrive on. */
+static void forget_pending(void)
+{
+    pthread_mutex_init(&lock, NULL);
+    first = NULL;
+    last = &first;
+    pending = (struct capture_amount){0};
+}
+
+__attribute__((constructor)) static void start(void)
+{
+    pthread_atfork(NULL, NULL, forget_pending);
+}

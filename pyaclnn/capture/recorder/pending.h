@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Records that wait for their copies, and failures that wait for the program. */
+#pragma once
+
+#include "contents.h"
+#include "known.h"
+
+/* Where a thread calls. */
+struct capture_place {
+    void *context;
+    int32_t device;
+};
+
+/* A record that waits for its copy, of which it may not be the first. */
+struct capture_pending {
+    struct capture_pending *next;
+    uint64_t call, stream, order;
+    uint64_t size; /* of the copy that was made for it; 0: another's serves */
+    struct capture_place place;
+    struct capture_operand of;
+    enum capture_phase phase;
+    bool full;
+    struct capture_image *image;
+    int32_t failure; /* no copy: the status of a stream that the recorder's wait has taken, or 0 */
+    char *message;   /* of that */
+};
+
+/* Which records: of a stream in a context (a default stream has the same handle in each), of a context,
+ * of a device, or all. */
+struct capture_reach {
+    enum { CAPTURE_OF_STREAM, CAPTURE_OF_CONTEXT, CAPTURE_OF_DEVICE, CAPTURE_OF_ALL } kind;
+    void *context;
+    uint64_t stream;
+    int32_t device;
+};
+
+struct capture_amount {
+    size_t count, bytes;
+};
+
+void capture_append_pending(struct capture_pending *one);
+/* Take records that were begun before a number off the list. */
+struct capture_pending *capture_take_pending(const struct capture_reach *reach, uint64_t before);
+bool capture_is_pending(struct capture_amount more_than);
+size_t capture_pending_count(void);
+/* A call has failed: what it reads is not only hashed. */
+void capture_keep_in_full(uint64_t call);
+/* The status of a failure within reach, and its message; 0: there is none. It is not taken. */
+int32_t capture_find_failure(const struct capture_reach *reach, const char **message);

@@ -74,12 +74,14 @@ def test_a_model_chooses_the_same_tokens_as_on_the_cpu(
     model = tmp_path / "tiny.gguf"
     write_model(model, form)
     texts = []
-    for layers in ("0", "99"):
+    for layers, devices in (("0", "1"), ("99", "1"), ("99", "2")):
         command = ("llama-simple", "-m", model, "-n", "24", "-ngl", layers, "a b c")
         # It prepares weights on the default stream and does not wait; a chip is done by then.
-        printed = llama.run(*command, PYACLNN_MOCK_MODE="eager")
+        variables = {"PYACLNN_MOCK_MODE": "eager", "PYACLNN_MOCK_DEVICES": devices}
+        printed = llama.run(*command, **variables)
         assert printed.endswith("exit status 0\n"), printed[-2000:]
         assert ("offloaded 3/3 layers" in printed) == (layers == "99"), printed[-2000:]
+        assert ("CANN1 model buffer" in printed) == (devices == "2"), printed[-2000:]
         texts.append(printed[printed.index("<s>") :].splitlines()[0])
-    assert texts[0] == texts[1]
+    assert len(set(texts)) == 1, texts
     assert len(texts[0]) > 40

@@ -12,6 +12,7 @@
 
 #include <stddef.h>
 #include "acl/acl_base.h"
+#include "acl/rt/memory_virtual.h"
 
 ACL_STUBS_C_BEGIN
 
@@ -35,8 +36,13 @@ typedef enum aclrtMemPoolAttr {
     ACL_RT_MEM_POOL_ATTR_USED_MEM_HIGH = 8,
 } aclrtMemPoolAttr;
 
-/* Opaque here: its layout is not described by these declarations. */
-typedef struct aclrtMemPoolProps aclrtMemPoolProps;
+typedef struct aclrtMemPoolProps {
+    aclrtMemAllocationType allocType;
+    aclrtMemHandleType handleType;
+    aclrtMemLocation location;
+    size_t maxSize;
+    unsigned char reserved[32];
+} aclrtMemPoolProps;
 
 ACL_FUNC_VISIBILITY aclError aclrtMemPoolCreate(aclrtMemPool *memPool,
     const aclrtMemPoolProps *poolProps);

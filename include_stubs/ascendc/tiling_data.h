@@ -63,6 +63,9 @@ template <typename S> void CopyTiling(S *tiling, AscendC::emulation::TilingAddre
 
 #define REGISTER_TILING_DEFAULT(Structure) using RegisteredTilingData = Structure
 
+/* A kernel with several structures reads them by GET_TILING_DATA_WITH_STRUCT. */
+#define REGISTER_TILING_FOR_TILINGKEY(condition, Structure) static_assert(sizeof(Structure) > 0)
+
 #define GET_TILING_DATA_WITH_STRUCT(Structure, name, address)                                     \
     Structure name;                                                                               \
     AscendC::emulation::ReadTiling(&name, address, "GET_TILING_DATA",                             \

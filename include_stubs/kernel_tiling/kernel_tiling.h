@@ -137,6 +137,18 @@ static_assert(sizeof(LayerNormGradBetaTiling) == 20 * 4);
 ASCENDC_TILING(TopkTiling, 44)
 #undef ASCENDC_TILING
 
+/* Those that begin with the shapes; sizes of steps and places of memory follow. */
+struct PadTiling {
+    uint32_t srcHeight = 0, srcWidth = 0, srcOriWidth = 0, rest[19] = {};
+};
+struct UnPadTiling {
+    uint32_t srcHeight = 0, srcWidth = 0, rest[6] = {};
+};
+/* Samples, channels, height times width, groups, channels of a group. */
+struct GroupNormTiling {
+    uint32_t n = 0, c = 0, hw = 0, g = 0, d = 0, rest[25] = {};
+};
+
 /* Tiling of SoftMax and its like: rows and their lengths, in all, in a step and in the last one. */
 #define ASCENDC_SOFTMAX_FIELDS(X)                                                                  \
     X(srcM) X(srcK) X(srcSize) X(outMaxM) X(outMaxK) X(outMaxSize) X(splitM) X(splitK)             \

@@ -190,7 +190,47 @@ def compared(x: Array) -> Array:
     return np.concatenate([np.minimum(x[:64], x[64:]), np.maximum(x[:64], x[64:])])
 
 
+def welford(x: Array) -> Array:
+    taken = np.append(x[:96], x[96:120])
+    return np.concatenate([[taken.mean()], np.zeros(7), [taken.var()], np.zeros(7)])
+
+
+def group_norm(x: Array) -> Array:
+    groups = x.reshape(2, 2, 32)
+    means, variances = groups.mean(2), groups.var(2)
+    y = (groups - means[..., None]) / np.sqrt(variances + 1e-3)[..., None]
+    channels = np.arange(4)[:, None]
+    y = y.reshape(2, 4, 16) * (channels + 1) + channels / 2
+    return np.concatenate([y.ravel(), means.ravel(), [0] * 12, variances.ravel(), [0] * 12])
+
+
+def not_finite(x: Array) -> Array:
+    with np.errstate(over="ignore", invalid="ignore"):
+        first, second, third = x.reshape(3, -1)
+        roots = np.sqrt(second * F32(1e38)), np.sqrt(third)
+        return np.concatenate(
+            [np.isinf(first * F32(1e38)), np.isnan(roots[0]), np.isfinite(roots[1])]
+        )
+
+
 SAMPLES = {
+    "widened": Sample(
+        40,
+        F32,
+        F32,
+        lambda x: np.pad(x.reshape(4, 10), ((0, 0), (0, 6)), constant_values=3).ravel(),
+    ),
+    "narrowed": Sample(128, F16, F16, lambda x: x.reshape(8, 16)[:, :10].ravel()),
+    "welford": Sample(128, F32, F32, welford, 1e-6),
+    "group_norm": Sample(128, F16, F16, group_norm, 4e-3),
+    "between": Sample(
+        128,
+        F32,
+        F32,
+        lambda x: np.append(np.clip(x[:64], -1, 1.25), np.minimum(np.maximum(x[64:], x[:64]), 2)),
+    ),
+    "integral": Sample(128, F32, F32, lambda x: np.append(np.floor(x[:64]), np.rint(x[64:]))),
+    "not_finite": Sample(192, F32, F32, not_finite),
     "flash": Sample(128, F32, F32, flash, 1e-5),
     "softmax_gradient": Sample(128, F32, F32, softmax_gradient, 1e-5),
     "simple_softmax": Sample(128, F16, F16, simple_softmax, 1e-3),

@@ -303,4 +303,40 @@ SAMPLE(chosen_by_bytes, half, half, LocalTensor<uint8_t> mask = frame.Work<uint8
        SelectWithBytesMask(y, x, half(-1), mask, shared, {2, 32, 64});
        SelectWithBytesMask(y[64], half(2), x[64], mask, shared, {2, 32, 64});)
 
+SAMPLE(widened, float, float, PadTiling tiling; tiling.srcHeight = 4;
+       tiling.srcWidth = tiling.srcOriWidth = 10; PadParams params{0, 6, 3};
+       LocalTensor<uint8_t> shared = frame.Work<uint8_t>(); Pad(y, x, params, shared, tiling);)
+
+SAMPLE(narrowed, half, half, UnPadTiling tiling; tiling.srcHeight = 8; tiling.srcWidth = 16;
+       UnPadParams params; params.rightPad = 6; UnPad(y, x, params, tiling);)
+
+SAMPLE(welford, float, float, LocalTensor<float> mean = frame.Work<float>();
+       LocalTensor<float> squares = frame.More<float>(); Duplicate(mean, 0.0f, 32);
+       Duplicate(squares, 0.0f, 32);
+       for (uint32_t i = 0; i < n / 32; i++) {
+           WelfordUpdateParam para{1, 32, i < 3 ? 32u : 24u, 1.0f / (i + 1)};
+           WelfordUpdate<float, float>(mean, squares, mean, squares, x[i * 32], para);
+       } WelfordFinalizePara all{4, 32, 4, 24, 3, 8, 1.0f / 32, 1.0f / 120};
+       WelfordFinalize(y, y[8], mean, squares, all);)
+
+SAMPLE(group_norm, half, half, GroupNormTiling tiling; tiling.n = 2; tiling.c = 4; tiling.hw = 16;
+       tiling.g = tiling.d = 2; LocalTensor<half> gamma = frame.Work<half>();
+       LocalTensor<half> means = frame.More<half>(); Duplicate(means, half(0.0f), 32);
+       for (uint32_t i = 0; i < 4; i++) {
+           gamma.SetValue(i, half(i + 1.0f));
+           gamma.SetValue(16 + i, half(0.5f * i));
+       } GroupNorm(y, means, means[16], x, gamma, gamma[16], half(1e-3f), tiling);
+       DataCopy(y[128], means, 32);)
+
+SAMPLE(between, float, float, Clamp(y, x, -1.0f, 1.25f, n / 2);
+       Clamp(y[n / 2], x[n / 2], x, 2.0f, n / 2);)
+
+SAMPLE(integral, float, float, Truncate<float, RoundMode::CAST_FLOOR>(y, x, n / 2);
+       Truncate<float, RoundMode::CAST_RINT>(y[n / 2], x[n / 2], n / 2);)
+
+/* Products that are too large, and roots of what is below 0. */
+SAMPLE(not_finite, float, float, const uint32_t third = n / 3; Muls(x, x, 1e38f, 2 * third);
+       Sqrt(x[third], x[third], 2 * third); IsInf(y, x, third);
+       IsNan(y[third], x[third], third); IsFinite(y[2 * third], x[2 * third], third);)
+
 SAMPLE(digamma, float, float, Digamma(y, x, frame.Work<uint8_t>(), n);)

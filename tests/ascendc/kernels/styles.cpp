@@ -63,8 +63,14 @@ extern "C" __global__ __aicore__ void scale_list(__gm__ uint8_t *__restrict__ x,
     results.GetDataPtr<float>(static_cast<uint16_t>(data->last));
 }
 
+struct KeyedTiling {
+    uint32_t number;
+};
+
 extern "C" __global__ __aicore__ void keyed(GM_ADDR x)
 {
+    REGISTER_TILING_DEFAULT(ListTiling);
+    REGISTER_TILING_FOR_TILINGKEY("TILING_KEY_VAR == 7", KeyedTiling);
     if (TILING_KEY_IS(7)) {
         GlobalTensor<float> to;
         to.SetGlobalBuffer((__gm__ float *)x, 1);

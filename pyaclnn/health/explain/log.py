@@ -6,6 +6,7 @@ from __future__ import annotations
 import functools
 import re
 from dataclasses import dataclass, field, replace
+from operator import itemgetter
 from typing import TYPE_CHECKING, Final
 
 from pyaclnn.facts.explanations import LINES, WORDINGS
@@ -60,6 +61,20 @@ _BEFORE_WORDS: Final = re.compile(
     r"^(?:[\s:\])]|\[PID: ?\d+\]|\[?\d{4}-\d\d-\d\d[-\d:.]*\]?|Inner Error!)+"
 )
 _ADVICE: Final = re.compile(r"^\s*(?:Possible Cause|Reason|Solution|\[Reason\])\s*:?\s*(\S.*)$")
+_HYPOTHESIS: Final = re.compile(
+    r"(?i)\(?\b(?:for (?:example|instance)|e\.g\.)(?:.*?\)|.*?[.;](?= |$)|.*)"
+    r"|\b(?:possible|probable|likely) (?:cause|reason)s?\b.*"
+    r"|\b(?:cause|reason|solution|suggestion)s?\s*:\s*\[?\(?1[.)].*"
+)
+"""Parts of a line that list what may be the cause: no report of any of it."""
+_END_OF_SENTENCE: Final = re.compile(r"(?<=[a-z\d\])'\"])[.!?]\s+(?=[\"'(]*[A-Z])")
+"""Ends of sentences, which report different things: no pattern fits across one."""
+_CONTEXT: Final = re.compile(
+    r"(?i)(?:err\w*|ret\w*|code|rc|result|status|fail\w*)\W{1,4}(?:is\W)?$"
+)
+"""Words before a number in hexadecimal that may be a code, though addresses look like it."""
+_SHORTEST_ALONE: Final = 7
+"""Digits of a number in hexadecimal that no address or thread has by chance."""
 _FAILURE: Final = re.compile(
     r"(?i)err|fail|\bret|code|result|abort|status|exception|warn|fatal|critical"
 )
@@ -149,7 +164,7 @@ class Log:
         if reason is not None:
             self._found.setdefault(reason.heading, reason)
         # The runtime's reason says more than the call that failed for it.
-        for text in _of_text(line) if reason is None or reason.rank == GENERAL else ():
+        for text in self._texts(line) if reason is None or reason.rank == GENERAL else ():
             said = text if self.is_typed else _with_words(text, line)
             self._found.setdefault(text.heading, said)
         for pattern, component, base in _NUMBERED:
@@ -157,15 +172,29 @@ class Log:
             entry = about(f"{component} {int(match[1], base)}") if match else None
             if entry is not None:
                 self._found.setdefault(entry.heading, entry)
-        for entry in about_variables(line) if _REFUSAL.search(line) else ():
-            self._found.setdefault(entry.heading, _with_words(entry, line))
+        for sentence in filter(_REFUSAL.search, _END_OF_SENTENCE.split(line)):
+            for entry in about_variables(sentence):
+                self._found.setdefault(entry.heading, _with_words(entry, line))
         self._read_codes(line)
+
+    def _texts(self, line: str) -> list[Entry]:
+        """Explain the text of a line by what it reports, not by what it lists as possible."""
+        if self._message and _ADVICE.match(line):
+            return []
+        reported = _HYPOTHESIS.sub(" ", line)
+        found = list(_of_text(reported))
+        has_code = any(match[0][0] in "EW" for match in CODE.finditer(reported))
+        return found if found or has_code or reported == line else list(_of_text(line))
 
     def _read_codes(self, line: str) -> None:
         has_code = False
         for match in CODE.finditer(line):
             is_number = match[0].lstrip("-").isdigit()
             if is_number and not (self.is_typed or _FAILURE.search(line)):
+                continue
+            is_hex = match[0][:2] in {"0x", "0X"}
+            is_short = is_hex and len(match[0].lstrip("0xX")) < _SHORTEST_ALONE
+            if is_short and not _CONTEXT.search(line[: match.start()]):
                 continue
             entry = about(match[0])
             if entry is None:
@@ -209,18 +238,17 @@ def _of_text(line: str) -> Iterator[Entry]:
     Texts of the general kind come behind all others.
     """
     line = with_words(line)
-    found = filter(None, map(_first_match, dict.fromkeys((line, _in_usual_words(line)))))
-    for match in sorted(found, key=lambda match: match[1].kind == _GENERAL_KIND)[:1]:
-        yield from _of_match(*match)
-
-
-def _first_match(line: str) -> tuple[str, Line, re.Match[str]] | None:
     is_failure = bool(_FAILURE.search(line))
-    for key, known in LINES.near(line):
-        match = (is_failure or known.kind != _GENERAL_KIND) and known.pattern.search(line)
-        if match:
-            return key, known, match
-    return None
+    sentences = _END_OF_SENTENCE.split(line)
+    found = [
+        (known.kind == _GENERAL_KIND, turn, _places()[key], key, match)
+        for turn, texts in enumerate((sentences, map(_in_usual_words, sentences)))
+        for sentence in texts
+        for key, known in LINES.near(sentence)
+        if (is_failure or known.kind != _GENERAL_KIND) and (match := known.pattern.search(sentence))
+    ]
+    for *_, key, match in sorted(found, key=itemgetter(0, 1, 2))[:1]:
+        yield from _of_match(key, LINES[key], match)
 
 
 def _in_usual_words(line: str) -> str:
@@ -235,10 +263,11 @@ def _of_match(key: str, known: Line, match: re.Match[str]) -> Iterator[Entry]:
     component = known.consequence_in or known.kind
     entry = Entry.of(f"{subject} ({known.kind})", known.explanation, rank=rank, component=component)
     step = entry.next_step and entry.next_step.replace("%s", subject)
-    yield replace(entry, next_step=step, place=_places()[key])
+    place = 0 if known.consequence_in else _places()[key]  # of consequences the earliest is first
+    yield replace(entry, next_step=step, place=place)
     function = about_function(subject)
     if function is not None:
-        yield replace(function, rank=rank, component=component, place=_places()[key])
+        yield replace(function, rank=rank, component=component, place=place)
 
 
 @functools.cache

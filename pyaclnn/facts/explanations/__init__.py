@@ -14,7 +14,14 @@ import functools
 import re
 from typing import TYPE_CHECKING, Any, Final
 
-from pyaclnn.facts.explanations.explanation import DriverCode, Explanation, Line, Message, Wording
+from pyaclnn.facts.explanations.explanation import (
+    DriverCode,
+    Explanation,
+    Line,
+    Message,
+    Wording,
+    Writer,
+)
 from pyaclnn.facts.explanations.table import Table, Texts, lines_of
 
 if TYPE_CHECKING:
@@ -30,11 +37,13 @@ __all__ = [
     "TORCH_KINDS",
     "TORCH_MODULES",
     "WORDINGS",
+    "WRITERS",
     "DriverCode",
     "Explanation",
     "Line",
     "Message",
     "Wording",
+    "Writer",
     "internal_codes",
     "messages",
 ]
@@ -69,6 +78,10 @@ def _wording(key: str, row: dict[str, str]) -> tuple[str, Wording]:
     return key, Wording(re.compile(row["pattern"]), row["text"])
 
 
+def _writer(key: str, row: dict[str, Any]) -> tuple[str, Writer]:
+    return key, Writer(re.compile(row["pattern"]), frozenset(row["kinds"]))
+
+
 STATUS: Final = Table("status/*.toml", _explanation)
 """Status codes of the C interface by name; a group a file."""
 DRIVER: Final = Table("driver.toml", _driver_code)
@@ -81,6 +94,8 @@ LINES: Final = Texts("lines/*.toml", _line)
 """Texts without a code by an id; the first that fits a line counts."""
 WORDINGS: Final = Texts("wordings.toml", _wording)
 """Patterns of what is said in several ways, by an id, each with the usual words for it."""
+WRITERS: Final = Texts("writers.toml", _writer)
+"""Patterns of lines that one writer prints, by an id, each with the kinds of texts in them."""
 CLUSTER: Final = Table("cluster.toml", _explanation)
 """Findings about a cluster by their ids."""
 TORCH_KINDS: Final = Table("torch_kinds.toml", _numbered)

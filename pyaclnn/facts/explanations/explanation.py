@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     import re
     from collections.abc import Mapping
 
-__all__ = ["DriverCode", "Explanation", "Line", "Message", "Wording"]
+__all__ = ["DriverCode", "Explanation", "Line", "Message", "Wording", "Writer"]
 
 
 class Explanation(NamedTuple):
@@ -117,3 +117,15 @@ class Message(NamedTuple):
         """True if it names no cause: an internal error, or one that accompanies another."""
         general = {"9999", "8888", "EE1001", "HCCL_E_INTERNAL"}
         return bool(general & {self.code[-4:], self.code, self.name})
+
+
+class Writer(NamedTuple):
+    """A program whose lines can be told.
+
+    Attributes:
+        pattern: Fits its lines.
+        kinds: The kinds of texts that they can report, besides the general ones.
+    """
+
+    pattern: re.Pattern[str]
+    kinds: frozenset[str]

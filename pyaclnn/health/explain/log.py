@@ -9,14 +9,14 @@ from dataclasses import dataclass, field, replace
 from operator import itemgetter
 from typing import TYPE_CHECKING, Final
 
-from pyaclnn.facts.explanations import LINES, WORDINGS
+from pyaclnn.facts.explanations import LINES, WORDINGS, WRITERS
 from pyaclnn.health.explain.codes import CODE, about, about_function
 from pyaclnn.health.explain.entry import GENERAL, SPECIFIC, TEXT, Entry, order_of
 from pyaclnn.health.explain.numbers import code_of_text, with_words
 from pyaclnn.health.explain.variables import about_variables
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from pyaclnn.facts.explanations import Line
 
@@ -238,17 +238,26 @@ def _of_text(line: str) -> Iterator[Entry]:
     Texts of the general kind come behind all others.
     """
     line = with_words(line)
-    is_failure = bool(_FAILURE.search(line))
+    can_report = _can_report(line)
     sentences = _END_OF_SENTENCE.split(line)
     found = [
         (known.kind == _GENERAL_KIND, turn, _places()[key], key, match)
         for turn, texts in enumerate((sentences, map(_in_usual_words, sentences)))
         for sentence in texts
         for key, known in LINES.near(sentence)
-        if (is_failure or known.kind != _GENERAL_KIND) and (match := known.pattern.search(sentence))
+        if can_report(known.kind) and (match := known.pattern.search(sentence))
     ]
     for *_, key, match in sorted(found, key=itemgetter(0, 1, 2))[:1]:
         yield from _of_match(key, LINES[key], match)
+
+
+def _can_report(line: str) -> Callable[[str], bool]:
+    """Return a predicate of the kinds of texts that a line can report."""
+    is_failure = bool(_FAILURE.search(line))
+    writers = [writer for _, writer, _ in WRITERS.matches(line)]
+    return lambda kind: (
+        is_failure if kind == _GENERAL_KIND else all(kind in each.kinds for each in writers)
+    )
 
 
 def _in_usual_words(line: str) -> str:

@@ -56,6 +56,7 @@ UNKNOWN = [
     "loss 0.507015 at step 100000, 1234567 tokens",
     "[12345.678901] usb 1-1: device descriptor read/64, error -71",
     "rank 5: loss 0.5, exit criteria met, code 12, reason=[target reached]",
+    "[ERROR] MindFormers: TypeError: For 'set_context', 'ascend_config' has no key 'precision'",
     "Epoch 3: 100%|####| 507015/507015 [00:10<00:00]",
 ]
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import errno
 import os
+import resource
+import signal
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -280,6 +282,30 @@ class TestPoison:
         npu.call("aclrtFree", memory)
         npu.call("aclrtSynchronizeStream", NULL)
         assert bytes(ffi.buffer(host, 64)) == FREED * 32
+        npu.call("aclrtFreeHost", host)
+
+    # Each time more blocks than before, so that some lie where none has lain.
+    @pytest.mark.parametrize(("count", "limit"), [(4, 1 << 20), (8, resource.RLIM_INFINITY)])
+    def test_megabytes_are_poisoned_to_the_last_byte(self, count: int, limit: int) -> None:
+        size = 5_000_032
+        signals: list[int] = []
+        soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+        before = signal.signal(signal.SIGXFSZ, lambda number, _: signals.append(number))
+        resource.setrlimit(resource.RLIMIT_FSIZE, (limit, hard))
+        try:
+            blocks = [npu.device_memory(size - 32) for _ in range(count)]
+            fresh = [npu.read(block, size) for block in blocks]
+            host = npu.pinned(size)
+            npu.call("aclrtMemcpyAsync", host, size, blocks[-1], size, 2, NULL)
+            for block in blocks:
+                npu.call("aclrtFree", block)
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+            signal.signal(signal.SIGXFSZ, before)
+        npu.call("aclrtSynchronizeStream", NULL)
+        assert all(bytes(each) == FRESH * (size // 2) for each in fresh)
+        assert bytes(ffi.buffer(host, size)) == FREED * (size // 2)
+        assert signals == []
         npu.call("aclrtFreeHost", host)
 
     def test_a_large_block_is_poisoned_at_its_ends_and_here_and_there(self) -> None:

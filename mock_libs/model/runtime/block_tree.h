@@ -12,6 +12,7 @@ struct block {
     struct mock_history history;
     bool reported; /* as still alive, so that it is reported once */
     bool physical; /* has no address: it is mapped elsewhere, or not at all */
+    bool untouched; /* lay where no block had lain before */
 
     uint64_t gap;    /* free bytes between this block and the next one */
     uint64_t max_gap; /* gap of the blocks from here down the tree */

@@ -119,7 +119,7 @@ bool mock_device_exists(int32_t id)
 bool mock_device_memory(int id, struct mock_device_memory *memory)
 {
     const struct device *device = &devices[id];
-    *memory = (struct mock_device_memory){device->memory_fd, (uint64_t)(uintptr_t)device->heap.base,
+    *memory = (struct mock_device_memory){device->heap.descriptor, (uint64_t)(uintptr_t)device->heap.base,
                                           device->heap.bytes, device->session};
     return device->open && !device->lost;
 }

@@ -29,7 +29,6 @@ struct device {
     struct context *primary;
     struct heap heap;
     struct physical *physicals; /* memory without an address of its own */
-    int memory_fd;
     pid_t process;
     char *environment; /* that of its process, if that is to be kept */
     int lifeline; /* a pipe's end: its process is killed when no process has it open any more */

@@ -90,14 +90,14 @@ static aclError map_memory(struct device *device)
     struct heap *heap = &device->heap;
     heap->bytes = bytes_to_reserve(heap->bytes);
     const int made = memfd_create("pyaclnn-device", MFD_CLOEXEC);
-    device->memory_fd = mock_descriptor_above(made);
-    if (device->memory_fd < 0 || !resize(device->memory_fd, heap->bytes + MOCK_SHARES_BYTES)) {
+    device->heap.descriptor = mock_descriptor_above(made);
+    if (device->heap.descriptor < 0 || !resize(device->heap.descriptor, heap->bytes + MOCK_SHARES_BYTES)) {
         const int reason = errno;
-        const char *call = made < 0 ? "memfd_create" : device->memory_fd < 0 ? "fcntl" : "ftruncate";
+        const char *call = made < 0 ? "memfd_create" : device->heap.descriptor < 0 ? "fcntl" : "ftruncate";
         return mock_fail(ACL_ERROR_RT_DEV_SETUP_ERROR, "device %d: no shared memory: %s",
                          device->id, mock_remedy(call, reason));
     }
-    while (heap->bytes < LEAST_MEMORY || !reserve(heap, device->memory_fd)) {
+    while (heap->bytes < LEAST_MEMORY || !reserve(heap, device->heap.descriptor)) {
         if (heap->bytes >= LEAST_MEMORY && errno != ENOMEM) {
             return mock_fail(ACL_ERROR_RT_DEV_SETUP_ERROR, "device %d: no address space: %s",
                              device->id, mock_remedy("mmap", errno));
@@ -137,7 +137,7 @@ static aclError handshake(struct device *device, const char *soc_name, const cha
     const uint64_t base = (uint64_t)(uintptr_t)device->heap.base;
     /* A process that had a device before opens the memory of this one. */
     const uint64_t host = is_kept ? (uint64_t)getpid() : 0;
-    const uint64_t memory = is_kept ? (uint64_t)device->memory_fd : 0;
+    const uint64_t memory = is_kept ? (uint64_t)device->heap.descriptor : 0;
     size_t length = 0;
     const struct {
         const void *data;
@@ -226,7 +226,7 @@ aclError mock_process_start(struct device *device)
     device->chip = chip;
     device->process = 0;
     device->heap.base = device->heap.alias = MAP_FAILED;
-    device->memory_fd = device->lifeline = -1;
+    device->heap.descriptor = device->lifeline = -1;
     device->session++;
     device->stopped_since = 0;
     device->ending = false;
@@ -261,7 +261,7 @@ aclError mock_process_start(struct device *device)
         }
         device->lifeline = move_above(life[1], &refused);
         const int theirs = move_above(pair[1], &refused), life_end = move_above(life[0], &refused);
-        const int descriptors[] = {theirs, device->memory_fd, life_end, -1};
+        const int descriptors[] = {theirs, device->heap.descriptor, life_end, -1};
         const int failed =
             refused != 0 ? 0 : mock_spawn(python, PROGRAM, descriptors, &device->process);
         close_open(theirs);
@@ -289,7 +289,7 @@ static void release(struct device *device)
     mock_channel_close(&device->channel);
     mock_registered_close(device);
     mock_space_close(device);
-    close_open(device->memory_fd);
+    close_open(device->heap.descriptor);
     close_open(device->lifeline);
     if (device->heap.base != MAP_FAILED) {
         munmap(device->heap.base, device->heap.bytes);
@@ -379,9 +379,9 @@ static void end_with_parent(struct device *device)
          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
     mock_lock_disable_polling();
     mock_channel_close(&device->channel);
-    close(device->memory_fd);
+    close(device->heap.descriptor);
     close(device->lifeline);
-    device->memory_fd = device->lifeline = -1;
+    device->heap.descriptor = device->lifeline = -1;
     device->lost = true;
     device->loss = "it belongs to the process that this one was forked from";
 }

@@ -21,7 +21,12 @@ static void poison(const struct heap *heap, const struct block *block, unsigned 
         madvise(heap->alias + (block->offset + PAGE - 1) / PAGE * PAGE,
                 block->size / PAGE * PAGE - PAGE, MADV_REMOVE);
     }
-    mock_poison(heap->alias + block->offset, block->size, pattern);
+    uint8_t *bytes = heap->alias + block->offset;
+    if (block->untouched) {
+        mock_poison_file(heap->descriptor, block->offset, bytes, block->size, pattern);
+    } else {
+        mock_poison(bytes, block->size, pattern);
+    }
     mock_workspace_written((uint8_t *)heap->base + block->offset, block->size);
 }
 
@@ -66,10 +71,14 @@ struct block *mock_heap_add_block(struct heap *heap, uint64_t size, uint64_t req
                             .size = size,
                             .requested = requested,
                             .gap = before->gap - skipped - step,
+                            .untouched = end >= heap->touched,
                             .history = {.created = mock_origin_current()}};
     mock_blocks_set_gap(&heap->blocks, before, skipped);
     mock_blocks_add(&heap->blocks, block);
     heap->used += size;
+    if (block->untouched) {
+        heap->touched = block->offset + size;
+    }
     poison(heap, block, MOCK_FRESH);
     return block;
 }
@@ -164,5 +173,5 @@ void mock_heap_visit(struct heap *heap,
 void mock_heap_clear(struct heap *heap)
 {
     mock_blocks_clear(&heap->blocks);
-    *heap = (struct heap){0};
+    *heap = (struct heap){.descriptor = -1};
 }

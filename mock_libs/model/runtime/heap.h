@@ -10,9 +10,11 @@ enum { MOCK_FREED_BLOCKS = 256 };
 struct heap {
     uint8_t *base;  /* the addresses handed out: reserved, without access */
     uint8_t *alias; /* the same memory, for the runtime's own copies */
+    int descriptor; /* of the file that both are of, or -1 */
     uint64_t bytes;
     struct blocks blocks;
     uint64_t used, limit, first; /* first: where the first block lies */
+    uint64_t touched; /* no block has lain behind this offset */
     struct block freed[MOCK_FREED_BLOCKS];
     size_t freed_count; /* ever */
 };

@@ -159,7 +159,7 @@ static struct memory_list map_memory(struct device *device)
 {
     struct memory_list list = {0};
     if (mmap(device->heap.base, device->heap.bytes, PROT_READ | PROT_WRITE,
-             MAP_SHARED | MAP_FIXED | MAP_NORESERVE, device->memory_fd, 0) == MAP_FAILED) {
+             MAP_SHARED | MAP_FIXED | MAP_NORESERVE, device->heap.descriptor, 0) == MAP_FAILED) {
         _exit(1);
     }
     add_memory(&list, NULL, 0); /* the base of a reservation, for add_mapping */

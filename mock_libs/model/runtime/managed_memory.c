@@ -27,7 +27,7 @@ void *mock_managed_new(struct device *device, uint64_t requested, uint64_t bytes
         managed == NULL ? NULL : mock_heap_add_block(heap, bytes, requested, MOCK_MANAGED_PAGE);
     uint8_t *address = block == NULL ? NULL : heap->base + block->offset;
     if (block == NULL || mmap(address, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED,
-                              device->memory_fd, (off_t)block->offset) == MAP_FAILED) {
+                              device->heap.descriptor, (off_t)block->offset) == MAP_FAILED) {
         if (block != NULL) {
             mock_heap_remove_block(heap, block);
         }

@@ -35,7 +35,7 @@ struct physical *mock_physical_new(struct device *device, uint64_t bytes)
     }
     block->physical = true;
     struct physical *physical =
-        mock_physical_foreign(device, 0, device->memory_fd, block->offset, bytes);
+        mock_physical_foreign(device, 0, device->heap.descriptor, block->offset, bytes);
     if (physical == NULL) {
         mock_heap_remove_block(&device->heap, block);
     } else {

@@ -54,7 +54,7 @@ uint64_t mock_share(const struct device *device, uint64_t offset, uint64_t bytes
 {
     struct slot **table = &own[device->id];
     if (*table == NULL) {
-        *table = map_table(device->memory_fd);
+        *table = map_table(device->heap.descriptor);
     }
     if (bytes > 0) {
         mock_workspaces_unknown();
@@ -68,7 +68,7 @@ uint64_t mock_share(const struct device *device, uint64_t offset, uint64_t bytes
             slot->all_processes = all_processes;
             slot->allowed = 0;
             slot->signal = (struct mock_signal){0};
-            slot->number = (((uint64_t)getpid() << FILE_BITS | (uint64_t)device->memory_fd)
+            slot->number = (((uint64_t)getpid() << FILE_BITS | (uint64_t)device->heap.descriptor)
                                 << SLOT_BITS |
                             i) << ROUND_BITS |
                            (slot->rounds & ((1u << ROUND_BITS) - 1));

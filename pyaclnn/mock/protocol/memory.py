@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import mmap
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -27,6 +28,7 @@ WORKSPACE_BEFORE = 0x7FFC
 _WORD = 8
 _DENSE = 64 << 10
 _MOST_VIEWS = 4096
+_POPULATE_WRITE = 23  # MADV_POPULATE_WRITE of Linux 5.14
 # A cache line less than a page: words at the same place of all pages would share a few lines of the
 # processor's caches, and cost seven times as much.
 _STEP = mmap.PAGESIZE - 64
@@ -260,6 +262,9 @@ class _Workspace(NamedTuple):
             return cls(whole, [_words(mapped, start, size)])
         # Megabytes of poison would cost more than a small kernel does; a word in every page is
         # enough to spoil whatever else lies there.
+        with contextlib.suppress(OSError):  # a system that does not know this faults each page in
+            page = start // mmap.PAGESIZE * mmap.PAGESIZE
+            mapped.madvise(_POPULATE_WRITE, page, start + size - page)
         count = -(-(size - _DENSE) // _STEP)
         spots: NDArray[Any] = np.ndarray((count,), np.uint64, mapped, start, (_STEP,))
         ends = (_words(mapped, at, _DENSE) for at in (start, start + size - _DENSE))

@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import os
+import sys
+from typing import Any
 
 __all__ = ["packaged_file"]
 
@@ -18,14 +20,13 @@ def packaged_file(name: str) -> str:
         FileNotFoundError: The installation is incomplete.
     """
     path = f"{__file__.rpartition('/cann/')[0]}/{name}"
-    if not os.path.isfile(path):  # noqa: PTH113
-        # Not at the top: every host and device process starts with this, and it costs each 10 ms.
-        from importlib.resources import as_file, files  # noqa: PLC0415
-
-        with as_file(files("pyaclnn").joinpath(*name.split("/"))) as found:
-            path = str(found)
-    if not os.path.isfile(path):  # noqa: PTH113
+    if os.path.isfile(path):  # noqa: PTH113
+        return path
+    # importlib.resources asks the same; to import it costs every host and device process 8 ms.
+    loader: Any = sys.modules["pyaclnn"].__loader__
+    found = str(loader.get_resource_reader("pyaclnn").files().joinpath(*name.split("/")))
+    if not os.path.isfile(found):  # noqa: PTH113
         raise FileNotFoundError(
             f"{path} is missing: this installation of pyaclnn is incomplete; install it again"
         )
-    return path
+    return found

@@ -10,7 +10,7 @@ import sys
 from collections import Counter
 from dataclasses import replace
 from itertools import combinations, islice, product
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -42,11 +42,10 @@ CHIPS = {
     "910": "Ascend910A",
     "310b": "Ascend310B1",
 }
-VECTORS_OF = {
-    name: [v for v in VECTORS if v["operator"] == name]
-    for name in dict.fromkeys(v["operator"] for v in VECTORS)
-    if call_rules(name) is not None
-}
+VECTORS_OF: dict[str, list[Any]] = {}
+for vector in VECTORS:
+    if call_rules(vector["operator"]) is not None:
+        VECTORS_OF.setdefault(vector["operator"], []).append(vector)
 ACCEPTED, NULL, REFUSED, NOT_COMPUTED = 0, 161001, 161002, 999001
 ANY = -1
 

@@ -7,6 +7,7 @@ their arguments are made by the names of their parameters.
 
 from __future__ import annotations
 
+import functools
 import signal
 import sys
 from typing import TYPE_CHECKING
@@ -108,6 +109,7 @@ process.main(sys.argv[1:])
 """
 
 
+@functools.cache
 def cases() -> list[tuple[str, str]]:
     """Return every function that waits, with each that can hold it here."""
     return [

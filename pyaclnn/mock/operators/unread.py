@@ -43,6 +43,9 @@ def harmless_values(operator: str, parameter: str) -> tuple[str, ...]:
         operator: The C name of the operator.
         parameter: The C name of the input.
     """
-    names = [f"{operator.removeprefix('aclnn')}.{each}" for each in short_names(parameter)]
-    found = unread().items()
-    return tuple(value for each, value in found if any(fnmatchcase(name, each) for name in names))
+    short, names = operator.removeprefix("aclnn"), short_names(parameter)
+    return tuple(
+        value
+        for pattern, value in unread().items()
+        if pattern.rpartition(".")[2] in names and fnmatchcase(short, pattern.rpartition(".")[0])
+    )

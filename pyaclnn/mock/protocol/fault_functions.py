@@ -4,17 +4,14 @@
 from __future__ import annotations
 
 import fnmatch
+import functools
 import os
 import re
-from typing import TYPE_CHECKING
 
 from pyaclnn.base.spelling import did_you_mean
 from pyaclnn.cann.simulator import writtendir
 from pyaclnn.facts.interface import functions
 from pyaclnn.facts.operators.catalogue import catalogue
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 __all__ = ["require_functions"]
 
@@ -33,26 +30,35 @@ def require_functions(text: str, source: str = "") -> None:
     Raises:
         ValueError: No function matches, and it cannot be one of a package of operators.
     """
-    known = {*_functions()} if text else set()
     packages = any(map(os.environ.get, _PACKAGES))
     for part in re.split(r"[;\n]", text):
         fault = "".join(part.split())
         name, is_fault, _ = fault.partition("=")
         name = name.partition(":")[0].partition("@")[0]
-        if not is_fault or not name or name in _SETTINGS or fnmatch.filter(known, name):
+        if not is_fault or not name or name in _SETTINGS or _is_known(name):
             continue
         # C++ functions have mangled names, in no header.
         if not name.startswith("_Z") and not (packages and name.startswith("aclnn")):
-            question = did_you_mean(name, known, lead="; ", quote="")
+            question = did_you_mean(name, _functions(), lead="; ", quote="")
             hint = question or "; `pyaclnn mock functions` lists them"
             raise ValueError(f"{source}{fault!r} is no fault: CANN has no such function{hint}")
 
 
-def _functions() -> Iterator[str]:
-    """Yield the functions that headers declare, and both phases of every operator."""
+def _is_known(name: str) -> bool:
+    """Return whether a name, or a pattern, is that of a function; operators need no headers."""
+    return (
+        name.removesuffix("GetWorkspaceSize") in catalogue()
+        or name in _functions()
+        or bool(fnmatch.filter(_functions(), name))
+    )
+
+
+@functools.cache
+def _functions() -> frozenset[str]:
+    """Return the functions that headers declare, and both phases of every operator."""
     # Kernels are C++ of the user's own, which "ascendc" is for.
-    for header in (path for path in writtendir().rglob("*.h") if path.parent.name != "ascendc"):
-        yield from re.findall(r"\b([A-Za-z]\w+)\(", header.read_text(encoding="utf-8"))
-    yield from functions()
-    for name in catalogue():
-        yield from (name, f"{name}GetWorkspaceSize")
+    headers = (path for path in writtendir().rglob("*.h") if path.parent.name != "ascendc")
+    texts = (header.read_text(encoding="utf-8") for header in headers)
+    declared = (name for text in texts for name in re.findall(r"\b([A-Za-z]\w+)\(", text))
+    phases = (f"{name}{end}" for name in catalogue() for end in ("", "GetWorkspaceSize"))
+    return frozenset((*declared, *functions(), *phases))

@@ -14,12 +14,14 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
-__all__ = ["C_TYPES", "Entry", "Parameter", "catalogue", "plain_type"]
+__all__ = ["C_TYPES", "Entry", "LazyTable", "Parameter", "catalogue", "plain_type"]
+
+_Row = TypeVar("_Row")
 
 C_TYPES: Final[Mapping[str, str]] = {
     "t": "aclTensor *",
@@ -110,18 +112,22 @@ class Entry(NamedTuple):
         return number >= min(map(_number, self.releases))
 
 
-class _Catalogue(Mapping[str, Entry]):
-    """The table; a line is parsed when it is looked up."""
+class LazyTable(Mapping[str, _Row]):
+    """Rows by name; the line of one is parsed when it is looked up.
 
-    def __init__(self, text: str) -> None:
-        lines = (line for line in text.splitlines() if not line.startswith("#"))
-        self._lines = {line.partition(" ")[0]: line for line in lines}
-        self._entries: dict[str, Entry] = {}
+    Args:
+        lines: The lines by name.
+        parse: Parses one.
+    """
 
-    def __getitem__(self, name: str) -> Entry:
-        found = self._entries.get(name)
+    def __init__(self, lines: Mapping[str, str], parse: Callable[[str], _Row]) -> None:
+        self._lines, self._parse = lines, parse
+        self._parsed: dict[str, _Row] = {}
+
+    def __getitem__(self, name: str) -> _Row:
+        found = self._parsed.get(name)
         if found is None:
-            found = self._entries[name] = _entry(self._lines[name])
+            found = self._parsed[name] = self._parse(self._lines[name])
         return found
 
     def __contains__(self, name: object) -> bool:
@@ -172,4 +178,5 @@ def _parameter(text: str) -> Parameter:
 def catalogue() -> Mapping[str, Entry]:
     """Return every known operator, by the C name of its second phase."""
     with open(_FILE, encoding="utf-8") as file:  # noqa: PTH123  # pathlib costs more than all this
-        return _Catalogue(file.read())
+        lines = [line for line in file if not line.startswith("#")]
+    return LazyTable({line.partition(" ")[0]: line.rstrip("\n") for line in lines}, _entry)

@@ -12,8 +12,7 @@ from __future__ import annotations
 import functools
 import re
 from fnmatch import fnmatchcase
-from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from pyaclnn.reference.kernels.kernel import short_names
 
@@ -22,6 +21,8 @@ if TYPE_CHECKING:
 
 __all__ = ["harmless_values", "unread"]
 
+_FILE: Final = f"{__file__.removesuffix('.py')}.txt"
+
 
 @functools.cache
 def unread() -> Mapping[str, str]:
@@ -29,7 +30,8 @@ def unread() -> Mapping[str, str]:
 
     An empty text is any value.
     """
-    text = Path(__file__).with_suffix(".txt").read_text(encoding="utf-8")
+    with open(_FILE, encoding="utf-8") as file:  # noqa: PTH123  # pathlib is dear
+        text = file.read()
     lines = [s for s in re.sub(r"\n +", " ", text).splitlines() if s and not s.startswith("#")]
     words = (word.partition("=") for line in lines for word in line.split(": ")[1].split())
     return {name if "." in name else f"*.{name}": value for name, _, value in words}

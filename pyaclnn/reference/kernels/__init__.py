@@ -27,10 +27,6 @@ class _BuiltIn(Mapping[str, "Kernel"]):
 
     def __init__(self) -> None:
         self._made: dict[str, Kernel] = {}
-        self._names = dict.fromkeys(rows())
-        forms = {name: form_of(name, self._names) for name in catalogue() if name not in self}
-        self._forms = {name: plain for name, plain in forms.items() if plain is not None}
-        self._names |= dict.fromkeys(self._forms)
 
     def __getitem__(self, name: str) -> Kernel:
         found = self._made.get(name)
@@ -41,12 +37,19 @@ class _BuiltIn(Mapping[str, "Kernel"]):
     def _make(self, name: str) -> Kernel:
         from pyaclnn.reference.kernels.table import row_kernel  # noqa: PLC0415  # functions
 
-        if name in self._forms:
-            return kernel_of_form(name, self[self._forms[name]])
-        return row_kernel(name)
+        plain = self._plain(name)
+        return row_kernel(name) if plain is None else kernel_of_form(name, self[plain])
+
+    def _plain(self, name: str) -> str | None:
+        return None if name in rows() else form_of(name, rows())
+
+    @functools.cached_property
+    def _names(self) -> tuple[str, ...]:
+        """All names; one alone is looked up without them, as most processes do."""
+        return (*rows(), *(name for name in catalogue() if self._plain(name) is not None))
 
     def __contains__(self, name: object) -> bool:
-        return name in self._names
+        return name in rows() or (isinstance(name, str) and self._plain(name) is not None)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._names)

@@ -16,7 +16,7 @@ import inspect
 import re
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from pyaclnn.facts.operators.catalogue import catalogue
+from pyaclnn.facts.operators.catalogue import LazyTable, catalogue
 from pyaclnn.reference.kernels.kernel import short_names
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ __all__ = ["TYPES", "Row", "function_of", "missing", "rows"]
 TYPES: Final = ("common", "real", "truth", "raw")
 """Words for the types in which a row of NumPy computes; `numpy.txt` explains them."""
 _ROW: Final = re.compile(
-    rf"(?P<names>[A-Za-z0-9*= ]+): (?:(?P<types>{'|'.join(TYPES)}) )?(?P<text>.*?)"
+    rf"[A-Za-z0-9=]+(?P<shrinks>\*?): (?:(?P<types>{'|'.join(TYPES)}) )?(?P<text>.*?)"
     r"(?: \[(?P<null>[\w!? ]+)\])?"
 )
 _FOLDER: Final = __file__.rpartition("/")[0]
@@ -56,17 +56,18 @@ class Row(NamedTuple):
 @functools.cache
 def rows() -> Mapping[str, Row]:
     """Return the rows of `numpy.txt`, by the C names of operators."""
-    found: dict[str, Row] = {}
-    for line in _lines("numpy"):
-        if match := _ROW.fullmatch(line):
-            words = (match["null"] or "").split()
-            null = tuple(word.lstrip("!") for word in words if word[0] != "?")
-            refused = tuple(word[1:] for word in words if word[0] == "!")
-            lacked = tuple(word.lstrip("!?") for word in words)
-            for name in match["names"].split():
-                shrinks, types = name.endswith("*"), match["types"] or ""
-                found[_whole(name)] = Row(match["text"], null, shrinks, types, refused, lacked)
-    return found
+    split = (line.partition(": ") for line in _lines("numpy"))
+    words = ((word, text) for names, _, text in split for word in names.split())
+    return LazyTable({_whole(word): f"{word}: {text}" for word, text in words}, _row)
+
+
+def _row(line: str) -> Row:
+    match: Any = _ROW.fullmatch(line)  # tests look every row up
+    words = (match["null"] or "").split()
+    null = tuple(word.lstrip("!") for word in words if word[0] != "?")
+    refused = tuple(word[1:] for word in words if word[0] == "!")
+    lacked = tuple(word.lstrip("!?") for word in words)
+    return Row(match["text"], null, match["shrinks"] == "*", match["types"] or "", refused, lacked)
 
 
 @functools.cache

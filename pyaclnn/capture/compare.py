@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from pyaclnn.capture.contents import AFTER, ContentsOf
 from pyaclnn.capture.roles import role_of
-from pyaclnn.capture.trace import Call, read_trace
+from pyaclnn.capture.trace import Call, Chip, read_trace
 from pyaclnn.capture.verdict import TIMED_OUT, Answer, CallId, Outcome
 
 if TYPE_CHECKING:
@@ -90,8 +90,8 @@ def _threads(path: Path, contents: ContentsOf) -> tuple[dict[int, _Thread], str]
     shared: dict[Answer, Answer] = {}
     for record in read_trace(path):
         contents.add(record)
+        chip = record.name if isinstance(record, Chip) else chip
         if isinstance(record, Call) and record.result != TIMED_OUT:
-            chip = chip or record.chip
             role = role_of(record.name)
             if "run" in role and not role & {"loose", "finds"}:
                 thread = threads.setdefault(record.thread, _Thread([], array("Q"), []))

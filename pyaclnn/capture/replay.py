@@ -25,7 +25,7 @@ from pyaclnn.capture.library import content_hash
 from pyaclnn.capture.memory import Memory
 from pyaclnn.capture.roles import role_of
 from pyaclnn.capture.tensor import made_up
-from pyaclnn.capture.trace import Call, read_trace
+from pyaclnn.capture.trace import Call, Chip, read_trace
 from pyaclnn.capture.translation import Translation, UnknownHandleError
 from pyaclnn.capture.verdict import TIMED_OUT, Answer, Outcome
 
@@ -60,7 +60,9 @@ def replay(path: Path, *, exact: bool = False, fail_early: bool = False) -> Outc
         outcome = Outcome(path.name, backend().name, f"replayed on {backend().name}")
         run = _Replay(outcome, contents, exact=exact)
         for record in read_trace(path):
-            if isinstance(record, Call):
+            if isinstance(record, Chip):
+                outcome.chips = (record.name, outcome.chips[1])
+            elif isinstance(record, Call):
                 run.make(record)
                 if fail_early and outcome.divergences:
                     break
@@ -93,9 +95,7 @@ class _Replay:
             count = raw.ffi.new("uint32_t *")
             function("aclrtGetDeviceCount")(count)
             self._devices = int(count[0])
-            self._outcome.chips = ("", text("aclrtGetSocName") or "")
-        if call.chip:
-            self._outcome.chips = (call.chip, self._outcome.chips[1])
+            self._outcome.chips = (self._outcome.chips[0], text("aclrtGetSocName") or "")
         role = role_of(call.name)
         call = self._moved(call)
         if "reset" in role and not call.failed:

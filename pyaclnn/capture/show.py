@@ -16,6 +16,7 @@ from pyaclnn.capture.descriptors import Descriptors, is_number, shown
 from pyaclnn.capture.places import Places
 from pyaclnn.capture.trace import (
     Call,
+    Chip,
     Contents,
     Ended,
     TraceError,
@@ -109,6 +110,7 @@ class _Totals:
         self.sizes: dict[int, int] = {}
         self.bytes = self.most = 0
         self.contents = 0
+        self.chip = ""
         self.unreturned: dict[int, Unreturned] = {}
         self.end: Ended | None = None
         self.others: list[str] = []
@@ -126,6 +128,8 @@ class _Totals:
             self.contents += 1
         elif isinstance(record, Unrecorded):
             self.unrecorded[record.name] += record.calls
+        elif isinstance(record, Chip):
+            self.chip = record.name
         elif isinstance(record, Unreturned):
             self.unreturned[record.number] = record
         elif isinstance(record, Ended):
@@ -148,6 +152,7 @@ class _Totals:
             "failed": {name: n for name, n in self.failed.items() if n},
             "unrecorded": dict(self.unrecorded),
             "unreturned": [[each.number, each.name] for each in self.unreturned.values()],
+            "chip": self.chip,
             "streams": len(self.streams),
             "threads": len(self.threads),
             "most_device_memory": self.most,
@@ -162,7 +167,7 @@ class _Totals:
         yield (
             f"{self.calls.total()} calls of {len(self.calls)} functions, "
             f"{self.failed.total()} failed, in {len(self.threads)} threads and "
-            f"{len(self.streams)} streams; "
+            f"{len(self.streams)} streams{self.chip and f' on {self.chip}'}; "
             f"{self.contents} contents; at most {self.most} bytes of device memory"
         )
         if operators:

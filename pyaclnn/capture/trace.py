@@ -20,6 +20,7 @@ number:
        reason. Tensors that have no element, and those of operators that a graph captures, have none
     8  call that has not returned when the process ended, or for a second: number, name of its
        function, thread, begin in ns; a record 1 of the same number says that it has returned later
+    9  chip: its name, as CANN has it
 
 Texts of the program are bytes, and NULL is nil.
 """
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Absent",
     "Call",
+    "Chip",
     "Contents",
     "Ended",
     "Process",
@@ -119,12 +121,6 @@ class Call(NamedTuple):
     def status(self) -> int:
         """The result as a status; 0 if it is none."""
         return self.result if self.failed and isinstance(self.result, int) else 0
-
-    @property
-    def chip(self) -> str:
-        """The chip, if the call has asked for it; else nothing."""
-        asks = self.name == "aclrtGetSocName" and isinstance(self.result, str)
-        return str(self.result) if asks else ""
 
     def handle(self, name: str) -> int:
         """Return an argument that is a number or, if it is an answer, the number in it."""
@@ -223,9 +219,15 @@ class Unreturned(msgspec.Struct, array_like=True, tag=8, frozen=True):
     begin: int
 
 
-Record: TypeAlias = "Call | Contents | Process | Unrecorded | Ended | Absent | Unreturned"
+class Chip(msgspec.Struct, array_like=True, tag=9, frozen=True):
+    """The chip of the program, by the name that CANN has for it."""
+
+    name: str
+
+
+Record: TypeAlias = "Call | Contents | Process | Unrecorded | Ended | Absent | Unreturned | Chip"
 _DECODER: Final = msgspec.msgpack.Decoder(
-    list[_Call | _Function | Contents | Process | Unrecorded | Ended | Absent | Unreturned]
+    list[_Call | _Function | Contents | Process | Unrecorded | Ended | Absent | Unreturned | Chip]
 )
 
 

@@ -103,7 +103,7 @@ class Outcome(msgspec.Struct):
         trace: The file's name.
         backend: The backend of this machine, or the other trace.
         done: What was done with the calls, in words.
-        chips: The chip of the trace, if its program asked for that, and of this machine.
+        chips: The chip of the trace, and of this machine or the other trace; empty if unknown.
         calls: Calls that were run again.
         judged: Results that were compared, by operator.
         unjudged: Results that could not be compared, by operator: they were not recorded, or the
@@ -203,6 +203,8 @@ class Outcome(msgspec.Struct):
                 counts += f", {skipped.total()} calls {kind} ({', '.join(sorted(skipped))})"
         for device, here in self.moved.items():
             counts += f", device {device} replayed on device {here}"
+        if all(self.chips) and len({*self.chips}) > 1:
+            counts += f", recorded on {self.chips[0]}, here {self.chips[1]}"
         found = len(self.divergences)
         lines.append(f"{counts}: {'no divergence' if not found else f'{found} divergences'}.")
         return "\n".join(lines)

@@ -81,7 +81,7 @@ def test_a_kill_leaves_all_but_the_last_moment(
     records: list[Record] = []
     until = time.monotonic() + 60
     try:
-        while time.monotonic() < until and len(records) < 3 + len(unreturned):
+        while time.monotonic() < until and len(records) < 4 + len(unreturned):
             time.sleep(0.2)
             records = list(read_trace(trace)) if trace.exists() else []
     finally:

@@ -3,12 +3,15 @@
 
 from __future__ import annotations
 
+import os
 import re
+import sys
 from typing import TYPE_CHECKING
 
 import pytest
 
-from pyaclnn.capture.trace import Call, read_trace
+from pyaclnn.capture.trace import Call, Chip, read_trace
+from tests.fork_server import run_program
 
 from .captured import capture, pyaclnn
 
@@ -26,12 +29,22 @@ for dtype in (np.float32, np.float16, ml_dtypes.bfloat16):
     aclnn.mish(x.astype(dtype))
     pyaclnn.ops.rms_norm(x.astype(dtype), np.ones(6, dtype))
 aclnn.square(x)
-assert pyaclnn.Device(0).soc_name == "Ascend910B3"
+"""
+INIT = """
+import ctypes
+assert ctypes.CDLL("libascendcl.so").aclInit(None) == 0
+"""
+PARTS = """
+import pyaclnn
+for path in ({}):
+    with pyaclnn.capture(path):
+        pyaclnn.Device(0).synchronize()
 """
 BFLOAT16 = 27
 """An aclDataType, which Atlas inference products do not compute in."""
 SINCE_9 = "aclnnSquare"
 """An operator that CANN 8.1 has no header of."""
+MOCK = {"PYACLNN_BACKEND": "mock"}
 HERE = {"PYACLNN_MOCK_SOC": "Ascend910B3", "PYACLNN_MOCK_CANN": "9.1"}
 
 
@@ -81,7 +94,28 @@ def test_a_divergence_has_the_arguments_and_the_message_and_a_report_the_chips(
     tensors = "self=bfloat16[4, 6], other=bfloat16[4, 6], alpha=1.0, out=bfloat16[4, 6]"
     assert arguments.startswith(f"        with {tensors}, ")
     assert "self has data type bfloat16; it must be" in message
+    assert ", recorded on Ascend910B3, here Ascend310P3: 3 divergences." in done.stdout
     assert report.read_text().startswith("run.trace (Ascend910B3) on mock (Ascend310P3)\n")
+
+
+def test_a_comparison_names_both_chips(trace: Path, tmp_path: Path) -> None:
+    other = capture(tmp_path / "other", INIT, **{**HERE, "PYACLNN_MOCK_SOC": "Ascend310P3"})
+    assert (
+        ", recorded on Ascend910B3, here Ascend310P3: "
+        in pyaclnn("trace", "compare", trace, other).stdout
+    )
+    assert " on Ascend310P3;" in pyaclnn("trace", "show", other).stdout
+
+
+def test_each_part_of_a_program_names_the_chip(tmp_path: Path) -> None:
+    """The second has no aclInit."""
+    parts = [tmp_path / "first", tmp_path / "second"]
+    paths = ", ".join(repr(str(path)) for path in parts)
+    done = run_program([sys.executable, "-c", PARTS.format(paths)], {**os.environ, **HERE, **MOCK})
+    assert done.returncode == 0, done.stderr
+    for path in parts:
+        names = [record.name for record in read_trace(path) if isinstance(record, Chip)]
+        assert names == ["Ascend910B3"], path
 
 
 def test_a_release_without_an_operator_parts_at_its_call(trace: Path) -> None:

@@ -18,7 +18,7 @@ from pathlib import Path
 import pytest
 
 from pyaclnn.capture.session import Settings, captured as environment_of_capture
-from pyaclnn.capture.trace import Call, Contents, Ended, Process, read_trace, traces_of
+from pyaclnn.capture.trace import Call, Chip, Contents, Ended, Process, read_trace, traces_of
 from pyaclnn.mock import cflags, ldflags
 from tests.product.pages import PAGES, blocks
 
@@ -276,6 +276,7 @@ def test_a_limited_trace_keeps_the_newest_part_and_what_it_needs(
     for part in (old, trace):
         of = {r.call for r in read_trace(part) if isinstance(r, Contents)}
         assert of <= {call.number for call in calls(part)}
+        assert [r.name for r in read_trace(part) if isinstance(r, Chip)] == ["Ascend910B3"]
         done = pyaclnn("replay", part)
         assert done.returncode == 0, done.stdout
 

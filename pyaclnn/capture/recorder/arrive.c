@@ -3,8 +3,8 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "clock.h"
 #include "convention.h"
 #include "copies.h"
 #include "file.h"
@@ -24,13 +24,6 @@ static _Thread_local uint32_t thread_number;
 static _Thread_local struct capture_call made; /* the record of the call */
 static _Thread_local const char *message; /* of the last failure, until the program asks */
 static pthread_key_t leaving;         /* set in a thread that has something to free */
-
-static uint64_t now(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (uint64_t)time.tv_sec * 1000000000U + (uint64_t)time.tv_nsec;
-}
 
 static uint32_t thread_of(void)
 {
@@ -150,7 +143,7 @@ static void put_argument(struct capture_bytes *to, const struct capture_function
 /* Ask CANN about a failure before the program does, and keep its answer for the program. */
 static void note_message(const char *kept)
 {
-    message = kept == NULL ? capture_recent_message() : kept;
+    message = kept == NULL ? capture_ask(CAPTURE_RECENT_MESSAGE) : kept;
     capture_blob(&made.record, message, message == NULL ? 0 : strlen(message));
 }
 
@@ -213,7 +206,7 @@ static uint64_t record_call(uint32_t number, struct capture_function *function,
         capture_await();
     }
     const bool changes = capture_begin_change(function, words);
-    const uint64_t begin = now();
+    const uint64_t begin = capture_now(CLOCK_MONOTONIC);
     uint64_t result;
     if (function->hook == CAPTURE_MESSAGE && message != NULL) {
         result = (uint64_t)(uintptr_t)message;
@@ -226,7 +219,7 @@ static uint64_t record_call(uint32_t number, struct capture_function *function,
         result = pass_on(target, function, registers);
     }
     const int error = errno;
-    const uint64_t end = now();
+    const uint64_t end = capture_now(CLOCK_MONOTONIC);
     const char *kept_message = NULL;
     if (waits && result == 0) {
         result = (uint64_t)capture_kept_failure(function, words, &kept_message);
@@ -243,6 +236,9 @@ static uint64_t record_call(uint32_t number, struct capture_function *function,
     }
     if (!failed) {
         capture_await_ends(function, words, result);
+    }
+    if (function->result == 'i' && !failed && __atomic_load_n(&capture_chip, __ATOMIC_RELAXED) == NULL) {
+        __atomic_store_n(&capture_chip, capture_ask(CAPTURE_CHIP), __ATOMIC_RELAXED);
     }
     if (wanted || kept) {
         const uint64_t head[] = {call, thread_of(), begin, end - begin};

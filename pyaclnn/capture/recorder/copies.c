@@ -5,8 +5,8 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "clock.h"
 #include "file.h"
 #include "graphs.h"
 #include "images.h"
@@ -14,7 +14,7 @@
 #include "pinned.h"
 
 enum { FIRST_OF_WORK = 500000, MOST_VAIN_WAITS = 5 };
-enum { PATIENCE_MS = 1000, PATIENCE_AT_END_MS = 5000, PATIENCE_AT_LIMIT_MS = 10 };
+enum { MILLISECOND = 1000000, PATIENCE_MS = 1000, PATIENCE_AT_END_MS = 5000, PATIENCE_AT_LIMIT_MS = 10 };
 /* Copies on their way: to be waited for; the same at any price; that no other is added to. */
 static const struct capture_amount MANY = {3072, 8 << 20}, NEARLY_MOST = {3072, 128 << 20}, MOST = {4096, 256 << 20};
 
@@ -131,13 +131,6 @@ static struct capture_reach of_wait(const struct capture_function *function, con
     return reach;
 }
 
-static int64_t now_ms(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC_COARSE, &time);
-    return (int64_t)time.tv_sec * 1000 + time.tv_nsec / 1000000;
-}
-
 static bool has_ended(int status)
 {
     return status == 0 || (status >= FIRST_OF_WORK && status != CAPTURE_TIMED_OUT);
@@ -147,7 +140,7 @@ static bool has_ended(int status)
 static void keep_failure(const struct capture_pending *of, int32_t status)
 {
     struct capture_pending *made = capture_memory(NULL, sizeof *made);
-    const char *text = capture_recent_message();
+    const char *text = capture_ask(CAPTURE_RECENT_MESSAGE);
     if (made != NULL) {
         *made = (struct capture_pending){.stream = of->stream, .place = of->place, .failure = status};
         made->message = text == NULL ? NULL : strdup(text); /* stays: the program may have it */
@@ -157,7 +150,7 @@ static void keep_failure(const struct capture_pending *of, int32_t status)
 
 /* Wait for the streams of copies, until a time, or, if it is 0, as the program does. Return whether all
  * have arrived; the others are pending again. */
-static bool await_streams(struct capture_pending *taken, int64_t until)
+static bool await_streams(struct capture_pending *taken, uint64_t until)
 {
     if (taken == NULL) { /* and maybe CANN is not loaded */
         return true;
@@ -170,7 +163,8 @@ static bool await_streams(struct capture_pending *taken, int64_t until)
         taken = one->next;
         if (!begun || one->stream != stream || one->place.context != context) {
             stream = one->stream;
-            const int64_t left = until - now_ms();
+            const uint64_t now = capture_now(CLOCK_MONOTONIC_COARSE);
+            const uint64_t left = until > now ? (until - now) / MILLISECOND : 0;
             if (one->place.context != context) {
                 context = one->place.context;
                 capture_call(CAPTURE_SET_CONTEXT, capture_address(context), 0, 0, 0, 0, 0);
@@ -178,7 +172,7 @@ static bool await_streams(struct capture_pending *taken, int64_t until)
             status = capture_graph_takes(one->stream) ? -1
                      : until == 0 ? capture_call(CAPTURE_SYNCHRONIZE_STREAM, one->stream, 0, 0, 0, 0, 0)
                                   : capture_call(CAPTURE_SYNCHRONIZE_WITHIN, one->stream,
-                                              left > 0 ? (uint64_t)left : 1, 0, 0, 0, 0);
+                                              left > 0 ? left : 1, 0, 0, 0, 0);
             if (has_ended(status) && status != 0) {
                 keep_failure(one, status);
             }
@@ -197,10 +191,11 @@ static bool await_streams(struct capture_pending *taken, int64_t until)
     return all;
 }
 
-static bool await_within(const struct capture_reach *reach, int64_t patience)
+static bool await_within(const struct capture_reach *reach, uint64_t patience)
 {
+    const uint64_t now = capture_now(CLOCK_MONOTONIC_COARSE);
     pthread_mutex_lock(&draining);
-    const bool all = await_streams(capture_take_pending(reach, UINT64_MAX), now_ms() + patience);
+    const bool all = await_streams(capture_take_pending(reach, UINT64_MAX), now + patience * MILLISECOND);
     pthread_mutex_unlock(&draining);
     return all;
 }
@@ -218,7 +213,7 @@ void capture_end_stream(uint64_t stream, bool waits)
     }
 }
 
-static void await_or_lose(struct capture_reach reach, int64_t patience)
+static void await_or_lose(struct capture_reach reach, uint64_t patience)
 {
     await_within(&reach, patience);
     lose(capture_take_pending(&reach, UINT64_MAX));

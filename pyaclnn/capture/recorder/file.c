@@ -8,10 +8,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "blocks.h"
+#include "clock.h"
 #include "compression.h"
 #include "flight.h"
 #include "functions.h"
@@ -34,14 +34,8 @@ static struct {
     struct capture_bytes block, packed;
     uint32_t records; /* in the block */
     uint32_t number; /* of the file */
+    uint32_t has_chip; /* the last file that names it */
 } trace = {.file = -1};
-
-static uint64_t now(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC_COARSE, &time);
-    return (uint64_t)time.tv_sec * 1000000000U + (uint64_t)time.tv_nsec;
-}
 
 static void set_active(bool active)
 {
@@ -65,16 +59,6 @@ static void append_end(int signal, int error)
 {
     const uint8_t record[] = {0xDD, 0, 0, 0, 1, 0x93, 6, (uint8_t)signal, (uint8_t)error};
     append_block('-', sizeof record, record, sizeof record);
-}
-
-/* The calls that began before a time and have not returned. */
-static void append_flights(uint64_t before)
-{
-    uint8_t record[CAPTURE_FLIGHT];
-    size_t length;
-    for (size_t at = 0; (length = capture_flight(&at, before, record)) != 0;) {
-        append_block('-', length, record, length);
-    }
 }
 
 /* The recording ends, and the program goes on. */
@@ -146,7 +130,7 @@ static void put_block(bool compress)
         stop(error);
     }
     note_size();
-    trace.flushed = now();
+    trace.flushed = capture_now(CLOCK_MONOTONIC_COARSE);
 }
 
 static int create(const char *path)
@@ -246,7 +230,8 @@ void capture_rotate(bool settled)
 /* Write the block, if it is due. */
 static void put_due(bool flush)
 {
-    if (flush || trace.block.length >= BLOCK || now() - trace.flushed > PATIENCE) {
+    if (flush || trace.block.length >= BLOCK ||
+        capture_now(CLOCK_MONOTONIC_COARSE) - trace.flushed > PATIENCE) {
         put_block(true);
     }
 }
@@ -271,9 +256,19 @@ void capture_write(const struct capture_bytes *record)
     pthread_mutex_unlock(lock);
 }
 
+static void put_chip(void)
+{
+    const char *chip = __atomic_load_n(&capture_chip, __ATOMIC_RELAXED);
+    if (chip != NULL && trace.has_chip != trace.number) {
+        trace.has_chip = trace.number;
+        capture_text(put_numbers(2, (uint64_t[]){9}, 1), chip, strlen(chip));
+    }
+}
+
 void capture_write_call(struct capture_call *call, struct capture_object *place, bool flush)
 {
     if (is_open()) {
+        put_chip();
         if (place != NULL && place->length != 0 && place->file != trace.number) {
             put_call(place->number, place->record, place->length);
             place->file = trace.number;
@@ -343,7 +338,7 @@ void capture_interrupt(int signal)
     }
     if (tries != 0 && trace.file >= 0 && trace.process == getpid()) {
         put_block(false);
-        append_flights(UINT64_MAX);
+        capture_append_flights(trace.file, &trace.end, UINT64_MAX);
         append_end(signal, 0);
     }
 }
@@ -353,7 +348,7 @@ void capture_tick(void)
     pthread_mutex_lock(lock);
     if (trace.file >= 0 && trace.process == getpid()) {
         put_due(false);
-        append_flights(now() - OVERDUE);
+        capture_append_flights(trace.file, &trace.end, capture_now(CLOCK_MONOTONIC_COARSE) - OVERDUE);
     }
     pthread_mutex_unlock(lock);
 }

@@ -6,6 +6,8 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "blocks.h"
+
 enum { THREADS = 512, MOST_NAME = 255 };
 
 static struct flight {
@@ -63,26 +65,30 @@ static size_t put(uint8_t *to, uint8_t tag, uint64_t value, size_t bytes)
     return 1 + bytes;
 }
 
-size_t capture_flight(size_t *at, uint64_t before, uint8_t record[CAPTURE_FLIGHT])
+static void append(const struct flight *one, const char *name, int file, uint64_t *end)
 {
-    for (; *at < THREADS; ++*at) {
-        struct flight *one = &flights[*at];
+    uint8_t record[MOST_NAME + 64];
+    const size_t whole = strlen(name), length = whole < MOST_NAME ? whole : MOST_NAME;
+    size_t at = put(record, 0xDD, 1, 4);
+    at += put(record + at, 0x95, 8, 1);
+    at += put(record + at, 0xCF, one->call, 8);
+    at += put(record + at, 0xDB, length, 4);
+    memcpy(record + at, name, length);
+    at += length;
+    at += put(record + at, 0xCE, one->thread, 4);
+    at += put(record + at, 0xCF, one->begin, 8);
+    capture_append_block(file, end, '-', at, record, at);
+}
+
+void capture_append_flights(int file, uint64_t *end, uint64_t before)
+{
+    for (struct flight *one = flights; one != flights + THREADS; one++) {
         const char *name = __atomic_load_n(&one->name, __ATOMIC_ACQUIRE);
         if (name != NULL && one->begin < before && !one->written) {
-            const size_t whole = strlen(name), length = whole < MOST_NAME ? whole : MOST_NAME;
-            size_t end = put(record, 0xDD, 1, 4);
-            end += put(record + end, 0x95, 8, 1);
-            end += put(record + end, 0xCF, one->call, 8);
-            end += put(record + end, 0xDB, length, 4);
-            memcpy(record + end, name, length);
-            end += length;
-            end += put(record + end, 0xCE, one->thread, 4);
-            end += put(record + end, 0xCF, one->begin, 8);
+            append(one, name, file, end);
             one->written = true;
-            return end;
         }
     }
-    return 0;
 }
 
 /* A child of a fork has none of the other threads. */

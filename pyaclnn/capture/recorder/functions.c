@@ -22,6 +22,7 @@ static pthread_mutex_t *const loading = &capture_locks[CAPTURE_LOADING];
 /* The functions that the recorder calls itself, and their numbers in the table. */
 static const char *const KNOWN[] = {
     [CAPTURE_RECENT_MESSAGE] = "aclGetRecentErrMsg",
+    [CAPTURE_CHIP] = "aclrtGetSocName",
     [CAPTURE_GET_CONTEXT] = "aclrtGetCurrentContext",
     [CAPTURE_SET_CONTEXT] = "aclrtSetCurrentContext",
     [CAPTURE_GET_DEVICE] = "aclrtGetDevice",
@@ -34,6 +35,7 @@ static const char *const KNOWN[] = {
     [CAPTURE_EXCHANGE_MODE] = "aclmdlRICaptureThreadExchangeMode",
 };
 static uint32_t known[CAPTURE_KNOWN];
+const char *capture_chip;
 static void (*set_caller)(const void *caller, bool recorded); /* of the simulated NPU, or NULL */
 
 static char *contents_of(const char *path)
@@ -163,10 +165,10 @@ int capture_call(enum capture_known function, uint64_t a, uint64_t b, uint64_t c
     return address == NULL ? -1 : target(a, b, c, d, e, f);
 }
 
-const char *capture_recent_message(void)
+const char *capture_ask(enum capture_known function)
 {
     const char *(*ask)(void);
-    void *address = capture_real(CAPTURE_RECENT_MESSAGE);
+    void *address = capture_real(function);
     memcpy(&ask, &address, sizeof ask);
     return address == NULL ? NULL : ask();
 }

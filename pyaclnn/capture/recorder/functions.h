@@ -82,6 +82,7 @@ void *capture_target(const struct capture_description *front, uint32_t number);
 /* Functions that the recorder calls itself. */
 enum capture_known {
     CAPTURE_RECENT_MESSAGE,
+    CAPTURE_CHIP,
     CAPTURE_GET_CONTEXT,
     CAPTURE_SET_CONTEXT,
     CAPTURE_GET_DEVICE,
@@ -94,12 +95,13 @@ enum capture_known {
     CAPTURE_EXCHANGE_MODE,
     CAPTURE_KNOWN,
 };
+extern const char *capture_chip; /* as CANN names it; NULL: it is not known yet */
 /* Let the simulated NPU, if that is called, take this thread's next call for the caller's in the
  * program, or, of NULL, for the recorder's. */
 void capture_call_for(const void *caller);
 /* Return the real function, or NULL, for a call of the recorder. */
 void *capture_real(enum capture_known function);
-const char *capture_recent_message(void); /* CANN's of this thread's last failure, or NULL */
+const char *capture_ask(enum capture_known function); /* one that answers a text, or NULL */
 static inline uint64_t capture_address(const void *pointer)
 {
     return (uint64_t)(uintptr_t)pointer;

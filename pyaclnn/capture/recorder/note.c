@@ -4,13 +4,13 @@
 
 #include <sched.h>
 #include <string.h>
-#include <time.h>
 
+#include "clock.h"
 #include "graphs.h"
 #include "locks.h"
 #include "settings.h"
 
-enum { PATIENCE = 1 }; /* seconds */
+enum { PATIENCE = 1000000000 }; /* nanoseconds */
 
 static _Thread_local struct capture_object *place;
 static struct capture_use *uses; /* of all threads */
@@ -121,17 +121,14 @@ static bool is_ending(uint64_t handle)
 void capture_await_ends(const struct capture_function *function, const union mock_word *words,
                         uint64_t result)
 {
-    struct timespec begin, now;
     if (!(function->creates || function->hook == CAPTURE_PHASE_1) ||
         __atomic_load_n(&uses, __ATOMIC_RELAXED) == NULL) {
         return;
     }
     const uint64_t handle = made_by(function, words, result);
-    clock_gettime(CLOCK_MONOTONIC, &begin);
-    now = begin;
-    while (now.tv_sec - begin.tv_sec <= PATIENCE && is_ending(handle)) {
+    const uint64_t begin = capture_now(CLOCK_MONOTONIC_COARSE);
+    while (is_ending(handle) && capture_now(CLOCK_MONOTONIC_COARSE) - begin < PATIENCE) {
         sched_yield();
-        clock_gettime(CLOCK_MONOTONIC, &now);
     }
 }
 

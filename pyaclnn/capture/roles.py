@@ -44,16 +44,17 @@ def _pair(given: str) -> tuple[str, str]:
 
 @functools.cache
 def role_of(name: str) -> Role:
-    """Return the words of a function; those of operators follow from the phase.
+    """Return the words of a function; those of operators follow from the phase, and few have more.
 
     Args:
         name: Its C name.
     """
+    words = roles()[name][0] if name in roles() else Role()
     if name.removesuffix(PHASE_1) in catalogue():
         if name.endswith(PHASE_1):
             return Role(("run", "phase-1", "harmless"))
-        return Role(("run", "phase-2", *["guessed"] * catalogue()[name].guessed))
-    return roles()[name][0] if name in roles() else Role()
+        return Role(("run", "phase-2", *words, *["guessed"] * catalogue()[name].guessed))
+    return words
 
 
 def with_contents() -> tuple[str, ...]:

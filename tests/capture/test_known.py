@@ -56,6 +56,9 @@ def fill(place, value, size=16):
 def double(source, target, on=stream):
     aclnn.muls(array(source), np.float32(2), stream=on, out=array(target))
 
+def queue(of):
+    return ctypes.c_void_p(raw.address_of(of.pointer))
+
 def tensor(address, form, *storage):
     "4 rows of 4 numbers of two bytes"
     dims, strides, stored = (raw.ffi.new("int64_t[]", v) for v in ((4, 4), (4, 1), storage))
@@ -126,8 +129,7 @@ def weight_in_place(x):
     launch("aclnnTransMatmulWeight", tensor(x - 256, ND, 256))
 def collective(x):
     operands = (ctypes.c_void_p(source), ctypes.c_void_p(x), ctypes.c_uint64(16), 4, 0)
-    queue = ctypes.c_void_p(raw.address_of(stream.pointer))
-    assert hccl.HcclAllReduce(*operands, comm, queue) == 0
+    assert hccl.HcclAllReduce(*operands, comm, queue(stream)) == 0
 def failing_stream(x):
     "after which memory may be anything"
     with mock.faults("aclnnMuls=async:507015"):
@@ -146,6 +148,7 @@ def another_thread(x):
 def unknown_function(x): ctypes.CDLL("libruntime.so").rtLaunch(None)
 
 in_thread = ThreadPoolExecutor(1).submit
+cann = ctypes.CDLL("libascendcl.so")
 hccl, comm = ctypes.CDLL("libhccl.so"), ctypes.c_void_p()
 assert hccl.HcclCommInitAll(1, (ctypes.c_int32 * 1)(0), ctypes.byref(comm)) == 0
 
@@ -173,34 +176,6 @@ for write in (nothing, wait, operator, operator_in_place, operator_on_a_part, co
 for write in private_format, weight_in_place:
     run(write.__name__, write, allocate(3, 256) + 256)
 
-# Queued before the first look, it writes after the second.
-late, flag = allocate(3), threading.Event()
-other.launch_host_func(flag.wait)
-double(source, late, other)
-def let_write(x):
-    stream.synchronize()
-    flag.set()
-    other.synchronize()
-run("late", let_write, late)
-
-# A wait that begins before the write is given to the stream, and ends before it is done.
-late, flags = allocate(3), [threading.Event() for _ in range(3)]
-def hold(number):
-    other.launch_host_func(flags[number].wait)
-hold(0)
-waits = in_thread(lambda: (flags[2].set(), call("aclrtSynchronizeStream", other.pointer)))
-flags[2].wait()
-time.sleep(0.2)
-hold(1)
-double(source, late, other)
-flags[0].set()
-waits.result()
-def let_second_write(x):
-    stream.synchronize()
-    flags[1].set()
-    other.synchronize()
-run("late_wait", let_second_write, late)
-
 # Memory that the host writes without a call.
 registered = ctypes.CDLL(None).aligned_alloc
 registered.restype = ctypes.c_void_p
@@ -213,6 +188,44 @@ for name, memory in shared.items():
     ctypes.memset(here, 0, BYTES)
     run(name, lambda _: (stream.synchronize(), ctypes.memset(here, 1, BYTES)), x,
         lambda x: np.frombuffer((ctypes.c_float * 16).from_address(here), np.float32).fill(3))
+
+# Queued before the first look, it writes after the second.
+HELD = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
+def hold():
+    "the other stream, by a call that lends no memory"
+    flag = threading.Event()
+    flag.function = HELD(lambda _: flag.wait(60))
+    assert cann.aclrtLaunchHostFunc(queue(other), flag.function, None) == 0
+    return flag
+def let(flag):
+    def change(x):
+        stream.synchronize()
+        flag.set()
+        other.synchronize()
+    return change
+flag, late = hold(), allocate(3)
+double(source, late, other)
+run("late", let(flag), late)
+
+# A wait that begins before the write is given to the stream, and ends before it is done.
+first, begins = hold(), threading.Event()
+waits = in_thread(lambda: (begins.set(), cann.aclrtSynchronizeStream(queue(other))))
+begins.wait()
+time.sleep(0.2)
+second, late = hold(), allocate(3)
+double(source, late, other)
+first.set()
+waits.result()
+run("late_wait", let(second), late)
+
+# A call of another thread that may write anything, until it returns.
+reporter = ctypes.c_uint64(in_thread(threading.get_ident).result())
+assert cann.aclrtSubscribeReport(reporter, queue(other)) == 0
+assert cann.aclrtSynchronizeStream(queue(other)) == 0
+reports = in_thread(lambda: cann.aclrtProcessReport(1000))
+time.sleep(0.2)
+run("call_on_its_way", lambda x: reports.result(), allocate(3))
+assert cann.aclrtUnSubscribeReport(reporter, queue(other)) == 0
 
 # Two addresses of the same memory.
 x = allocate(3)
@@ -232,12 +245,12 @@ fill(base, 3)
 run("mapped", lambda x: double(source, base + room), base)
 print(json.dumps(found))
 """
-NEVER = {"exported", "mapped", "late", "late_wait", "registered", "managed"}
+NEVER = {"exported", "mapped", "late", "late_wait", "call_on_its_way", "registered", "managed"}
 """Memory that something writes whose calls do not name it, or that a stream may still write."""
 NO_WRITE = {"nothing", "wait"}
 RESULTS = {"operator", "operator_in_place", "graph", "collective"}
 """Writes whose results are recorded, and known by that."""
-MAY_WRITE = {"unknown_function", "guessed_operator", "failing_stream"}
+MAY_WRITE = {"unknown_function", "guessed_operator", "failing_stream", "call_on_its_way"}
 """What makes bytes unknown, and has not written them."""
 
 

@@ -126,7 +126,7 @@ static bool works_alone(uint64_t place)
 void capture_keep_image(struct capture_image *image, uint64_t since)
 {
     pthread_mutex_lock(&lock);
-    if (since == changes && changing == 0 && !image->to.own && works_alone(image->place) &&
+    if (since == changes && !image->to.own && works_alone(image->place) &&
         around(&blocks, image->begin, image->size) != NULL) {
         if (images.count == MOST_IMAGES) {
             forget(0, UINT64_MAX);

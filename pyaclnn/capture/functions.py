@@ -52,8 +52,8 @@ _MARKS: Final = {
 where it is. Letters say what a call does to memory of a device, whose contents the recorder knows
 until something may have written it: ``harmless`` writes none, ``writes`` does before it returns,
 ``allocates`` makes memory that only calls of the tables write, ``frees`` ends it, ``guessed`` is an
-operator whose results no document states, or that writes beyond a tensor's elements. Any other call with a stream may write anything; one
-without a stream may also have lent the memory to others."""
+operator whose results no document states, or that writes beyond a tensor's elements. Any other call
+with a stream may write anything; one without a stream may also have lent the memory to others."""
 _NUMBERS: Final = "int8_t:c uint8_t:c char:c bool:b uint16_t:k int16_t:k int32_t:i int:i uint32_t:u"
 _SIZES: Final = dict(
     pair.split(":")

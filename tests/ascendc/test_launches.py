@@ -43,6 +43,17 @@ def test_launches_run_in_the_order_of_their_stream(program: Path) -> None:
     ]
 
 
+def test_captured_launches_run_with_their_graph(program: Path) -> None:
+    """First 1.5 + 1.5, of which the last is doubled and 1 is added; then 1.5 + 3 and 1.5 + 7."""
+    done = run(program, "captured", cwd=program.parent, PYACLNN_MOCK_STRICT="1")
+    assert (done.returncode, done.stderr) == (0, "")
+    blocks = ["block 0 of 2", "block 1 of 2"]
+    assert done.stdout.splitlines() == [
+        *("before <<<", *blocks, *blocks, "none 100000"),
+        "launched 0, status 0, results 4.5 18",
+    ]
+
+
 @pytest.mark.parametrize(
     ("mode", "reason"),
     [

@@ -25,6 +25,7 @@ BROKEN = {
     "notifies": [("import-not-allowed", "aclrtNotifyImportByKey")],
     "inquiry": [],
     "access": [("access-denied", "aclrtMemcpyAsync")],
+    "captured_ranks": [],
     "order": [("address-not-on-device", "aclrtValueWrite")],
     "transfer": [
         ("address-not-on-device", "aclrtReduceAsync"),

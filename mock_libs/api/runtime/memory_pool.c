@@ -100,7 +100,6 @@ static void end(void *given)
 aclError aclrtMemPoolFreeAsync(void *ptr, aclrtStream handle)
 {
     aclError status;
-    uint64_t position;
     const struct stream *stream = mock_stream_find(handle, true, &status);
     const size_t bytes = stream == NULL ? 0 : mock_pooled_bytes(ptr);
     if (bytes == 0) {
@@ -123,7 +122,7 @@ aclError aclrtMemPoolFreeAsync(void *ptr, aclrtStream handle)
     task.ranges[0] = (struct mock_range){ptr, bytes, true, false};
     task.range_count = 1;
     mock_pooled_end(ptr);
-    return mock_stream_submit_host_task(handle, &task, &position);
+    return mock_stream_submit_host_task(handle, &task);
 }
 
 /* ---- attributes --------------------------------------------------------------------------- */

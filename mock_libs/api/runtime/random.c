@@ -118,6 +118,15 @@ static bool run(void *work, bool wrong, aclError *failed, const char **text)
     return true;
 }
 
+static void *again(void *work)
+{
+    aclrtRandomNumTaskInfo *made = malloc(sizeof *made);
+    if (made != NULL) {
+        memcpy(made, work, sizeof *made);
+    }
+    return made;
+}
+
 aclError aclrtRandomNumAsync(const aclrtRandomNumTaskInfo *taskInfo, const aclrtStream stream,
                              void *reserve)
 {
@@ -150,7 +159,7 @@ aclError aclrtRandomNumAsync(const aclrtRandomNumTaskInfo *taskInfo, const aclrt
     }
     *kept = *taskInfo;
     *written = (struct mock_range){taskInfo->randomResultAddr, bytes, true, false};
-    uint64_t position;
-    const struct mock_host_task task = {kept, run, free, written, 1};
-    return mock_stream_submit_host_task(stream, &task, &position);
+    const struct mock_host_task task = {
+        .work = kept, .run = run, .end = free, .again = again, .ranges = written, .range_count = 1};
+    return mock_stream_submit_host_task(stream, &task);
 }

@@ -12,13 +12,13 @@ struct communicator;
 struct submission {
     struct communicator *communicator; /* NULL: destroyed meanwhile */
     struct submission *next;           /* of the same communicator */
-    uint32_t number;
-    bool sent, over;
+    uint32_t number; /* 0: it is captured, and not queued */
+    bool sent, over; /* sent: or nothing is to be, as long as it is not queued */
     struct mock_origin origin;
     void *stream;
     uint64_t position;
     uint8_t *packet;
-    size_t length;
+    size_t length, parts;
     HcclResult result;
     char text[1024];
 };

@@ -204,16 +204,75 @@ static HcclResult check(const struct communicator *communicator,
                : use(communicator, "what it receives", part->receive, received, true, errand);
 }
 
-static uint64_t sequence_of(struct communicator *communicator, const struct mock_exchange_part *part)
+static uint64_t sequence_of(struct communicator *communicator, uint32_t peer, uint8_t between)
 {
-    switch (part->between) {
+    switch (between) {
     case MOCK_TO_PEER:
-        return communicator->sends[part->peer]++;
+        return communicator->sends[peer]++;
     case MOCK_FROM_PEER:
-        return communicator->receives[part->peer]++;
+        return communicator->receives[peer]++;
     default:
         return communicator->collectives++;
     }
+}
+
+/* Number a submission and its parts, in the order in which streams get them. */
+static void queued(void *work, void *stream, uint64_t position)
+{
+    struct submission *submission = work;
+    struct communicator *communicator = submission->communicator;
+    submission->stream = stream;
+    submission->position = position;
+    if (communicator == NULL) {
+        return;
+    }
+    submission->sent = false;
+    submission->number = ++communicator->submissions;
+    struct mock_submit_packet head;
+    memcpy(&head, submission->packet, sizeof head);
+    head.number = submission->number;
+    memcpy(submission->packet, &head, sizeof head);
+    size_t at = sizeof head;
+    for (size_t i = 0; i < submission->parts; i++) {
+        struct mock_part_packet part;
+        memcpy(&part, submission->packet + at, sizeof part);
+        part.sequence =
+            sequence_of(communicator, part.peer, submission->packet[submission->length + i]);
+        memcpy(submission->packet + at, &part, sizeof part);
+        at += sizeof part + part.lists * sizeof(uint64_t);
+    }
+    if (communicator->awaited) {
+        mock_stream_set_awaited(stream, position);
+    }
+}
+
+static void enlist(struct submission *submission)
+{
+    struct submission **last = &submission->communicator->queued;
+    while (*last != NULL) {
+        last = &(*last)->next;
+    }
+    *last = submission;
+    submission->next = NULL;
+}
+
+static void *again(void *work)
+{
+    const struct submission *submission = work;
+    const size_t bytes = submission->length + submission->parts;
+    struct submission *made = malloc(sizeof *made);
+    uint8_t *packet = malloc(bytes);
+    if (made == NULL || packet == NULL) {
+        free(made);
+        free(packet);
+        return NULL;
+    }
+    *made = *submission;
+    made->packet = memcpy(packet, submission->packet, bytes);
+    if (made->communicator != NULL) {
+        enlist(made);
+    }
+    return made;
 }
 
 static size_t append(uint8_t *packet, size_t at, const void *data, size_t length)
@@ -229,12 +288,11 @@ static bool write_packet(struct submission *submission, const struct mock_exchan
     for (uint32_t i = 0; i < count; i++) {
         length += sizeof(struct mock_part_packet) + parts[i].list_count * sizeof(uint64_t);
     }
-    submission->packet = calloc(1, length);
+    submission->packet = calloc(1, length + count); /* behind it, how each part is numbered */
     if (submission->packet == NULL) {
         return false;
     }
-    const struct mock_submit_packet head = {
-        .kind = MOCK_SUBMIT, .number = submission->number, .parts = count};
+    const struct mock_submit_packet head = {.kind = MOCK_SUBMIT, .parts = count};
     size_t at = append(submission->packet, 0, &head, sizeof head);
     for (uint32_t i = 0; i < count; i++) {
         const struct mock_exchange_part *from = &parts[i];
@@ -244,15 +302,18 @@ static bool write_packet(struct submission *submission, const struct mock_exchan
                                  .lists = from->list_count,
                                  .count = from->count,
                                  .send = (uint64_t)(uintptr_t)from->send,
-                                 .receive = (uint64_t)(uintptr_t)from->receive,
-                                 .sequence = sequence_of(submission->communicator, from)};
+                                 .receive = (uint64_t)(uintptr_t)from->receive};
         snprintf(part.operation, sizeof part.operation, "%s", from->operation);
         at = append(submission->packet, at, &part, sizeof part);
         if (from->list_count > 0) {
             at = append(submission->packet, at, from->lists, from->list_count * sizeof(uint64_t));
         }
     }
+    for (uint32_t i = 0; i < count; i++) {
+        submission->packet[at + i] = (uint8_t)parts[i].between;
+    }
     submission->length = at;
+    submission->parts = count;
     return true;
 }
 
@@ -275,24 +336,6 @@ static HcclResult check_stream(const struct communicator *communicator, aclrtStr
     return HCCL_SUCCESS;
 }
 
-static HcclResult queue(struct communicator *communicator, struct submission *submission,
-                        struct mock_host_task *errand, aclrtStream stream)
-{
-    struct submission **last = &communicator->queued;
-    while (*last != NULL) {
-        last = &(*last)->next;
-    }
-    *last = submission;
-    submission->stream = stream;
-    if (mock_stream_submit_host_task(stream, errand, &submission->position) != ACL_SUCCESS) {
-        return HCCL_E_RUNTIME;
-    }
-    if (communicator->awaited) {
-        mock_stream_set_awaited(stream, submission->position);
-    }
-    return HCCL_SUCCESS;
-}
-
 HcclResult mock_submit_collective(HcclComm handle, const struct mock_exchange_part *parts, uint32_t count,
                        aclrtStream stream)
 {
@@ -302,7 +345,7 @@ HcclResult mock_submit_collective(HcclComm handle, const struct mock_exchange_pa
     }
     HcclResult result = check_stream(communicator, stream);
     struct submission *submission = result == HCCL_SUCCESS ? calloc(1, sizeof *submission) : NULL;
-    struct mock_host_task errand = {.work = submission, .run = run, .end = end};
+    struct mock_host_task errand = {.work = submission, .run = run, .end = end, .again = again, .queued = queued};
     size_t most = 2 * (size_t)count + 1;
     for (uint32_t i = 0; i < count; i++) {
         most += parts[i].range_count;
@@ -313,10 +356,12 @@ HcclResult mock_submit_collective(HcclComm handle, const struct mock_exchange_pa
     }
     if (result == HCCL_SUCCESS && errand.ranges != NULL) {
         submission->communicator = communicator;
-        submission->number = ++communicator->submissions;
         submission->origin = mock_origin_current();
+        submission->sent = true;
         if (write_packet(submission, parts, count)) {
-            return queue(communicator, submission, &errand, stream);
+            enlist(submission);
+            return mock_stream_submit_host_task(stream, &errand) == ACL_SUCCESS ? HCCL_SUCCESS
+                                                                                : HCCL_E_RUNTIME;
         }
     }
     if (result == HCCL_SUCCESS) {

@@ -8,6 +8,7 @@
 #include "address_query.h"
 #include "error_message.h"
 #include "event.h"
+#include "host_task.h"
 #include "notify.h"
 
 struct branch *mock_branch_new(size_t count)
@@ -146,6 +147,7 @@ static void repeat(struct stream *stream, struct task *task, uint64_t position)
         }
         copy->graph = graph->handle;
         copy->position = base + each->position;
+        mock_host_task_queued(stream, copy);
         last->next = copy;
         last = copy;
     }

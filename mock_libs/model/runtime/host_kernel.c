@@ -305,6 +305,17 @@ static bool run(void *given, bool wrong, aclError *failed, const char **text)
     return true;
 }
 
+static void *again(void *given)
+{
+    const struct work *work = given;
+    struct work *made = malloc(sizeof *made);
+    if (made != NULL) {
+        *made = *work;
+        mock_shared_arguments_use(work->copy);
+    }
+    return made;
+}
+
 static void end(void *given)
 {
     struct work *work = given;
@@ -318,7 +329,7 @@ static void end(void *given)
         close(work->output);
         munmap(work->outcome, sizeof *work->outcome);
     }
-    free(work->copy);
+    mock_shared_arguments_drop(work->copy);
     free(work);
 }
 
@@ -341,38 +352,23 @@ static size_t find_ranges(int device, const struct work *work, struct mock_range
     return count;
 }
 
-/* A copy of the arguments, with the pointers into it; NULL: no memory. */
-static uint8_t *copy_of(const struct mock_kernel_arguments *arguments)
-{
-    uint8_t *copy = malloc(arguments->bytes + 1);
-    if (copy != NULL && arguments->bytes > 0) {
-        memcpy(copy, arguments->data, arguments->bytes);
-    }
-    for (size_t i = 0; copy != NULL && i < arguments->holder_count; i++) {
-        const uint8_t *data = copy + arguments->holders[i].dataOffset;
-        memcpy(copy + arguments->holders[i].addrOffset, &data, sizeof data);
-    }
-    return copy;
-}
-
 aclError mock_host_kernel_launch(const struct pyaclnn_kernel *kernel, uint32_t blocks,
                                  aclrtStream stream, const struct mock_kernel_arguments *arguments)
 {
     aclError status;
-    uint64_t position;
     const struct stream *found = mock_stream_find(stream, true, &status);
     if (found == NULL) {
         return status;
     }
     struct device *device = found->context->device;
     struct work *work = calloc(1, sizeof *work);
-    struct mock_host_task task = {.work = work, .run = run, .end = end};
+    struct mock_host_task task = {.work = work, .run = run, .end = end, .again = again};
     task.ranges = calloc(arguments->bytes / sizeof(void *) + 1, sizeof *task.ranges);
-    uint8_t *copy = arguments->on_device ? NULL : copy_of(arguments);
+    uint8_t *copy = arguments->on_device ? NULL : mock_shared_arguments(arguments);
     if (work == NULL || task.ranges == NULL || (copy == NULL && !arguments->on_device)) {
         free(work);
         free(task.ranges);
-        free(copy);
+        mock_shared_arguments_drop(copy);
         return mock_fail(ACL_ERROR_RT_MEMORY_ALLOCATION, "no host memory for a kernel");
     }
     *work = (struct work){.kernel = *kernel, .device = device, .copy = copy,
@@ -385,5 +381,5 @@ aclError mock_host_kernel_launch(const struct pyaclnn_kernel *kernel, uint32_t b
     } else {
         task.range_count = find_ranges(device->id, work, task.ranges);
     }
-    return mock_stream_submit_host_task(stream, &task, &position);
+    return mock_stream_submit_host_task(stream, &task);
 }

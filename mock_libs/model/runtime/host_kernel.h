@@ -4,6 +4,7 @@
 
 #include "acl/acl.h"
 #include "ascendc/host_kernel.h"
+#include "shared_arguments.h"
 
 /* A loaded binary. A function handle is the address of a kernel in its list. */
 struct mock_binary {
@@ -23,15 +24,6 @@ struct mock_binary *mock_binary_of(const void *function);
 const struct pyaclnn_kernel *mock_kernel_of(const void *code);
 /* A function handle as a kernel, or NULL with the code in *status. */
 const struct pyaclnn_kernel *mock_kernel_find(const void *function, aclError *status);
-
-/* Arguments of a launch. */
-struct mock_kernel_arguments {
-    const void *data;
-    size_t bytes, slot; /* as in struct pyaclnn_run */
-    bool on_device;     /* read when the kernel runs, and not copied */
-    const aclrtPlaceHolderInfo *holders; /* pointers into the copy, to write */
-    size_t holder_count;
-};
 
 /* Queue a kernel. */
 aclError mock_host_kernel_launch(const struct pyaclnn_kernel *kernel, uint32_t blocks,

@@ -27,15 +27,21 @@ bool mock_host_task_run(struct stream *stream, const struct task *task)
     return true;
 }
 
-aclError mock_stream_submit_host_task(aclrtStream handle, const struct mock_host_task *errand,
-                             uint64_t *position)
+void mock_host_task_queued(const struct stream *stream, const struct task *task)
+{
+    if (task->kind == TASK_HOST && task->as.errand.queued != NULL) {
+        task->as.errand.queued(task->as.errand.work, stream->handle, task->position);
+    }
+}
+
+aclError mock_stream_submit_host_task(aclrtStream handle, const struct mock_host_task *errand)
 {
     aclError status;
     struct stream *stream = mock_stream_find(handle, true, &status);
-    if (stream != NULL && stream->lane != NULL) {
+    if (stream != NULL && stream->lane != NULL && errand->again == NULL) {
         status = mock_fail(MOCK_NOT_IMPLEMENTED,
-                           "stream %d is being captured: operations of several ranks cannot be "
-                           "captured on the simulated NPU",
+                           "stream %d is being captured: this call cannot be captured on the "
+                           "simulated NPU",
                            stream->id);
         stream = NULL;
     }
@@ -46,7 +52,9 @@ aclError mock_stream_submit_host_task(aclrtStream handle, const struct mock_host
         return status;
     }
     task->as.errand = *errand;
-    *position = task->position;
+    if (stream->lane == NULL) {
+        mock_host_task_queued(stream, task);
+    }
     mock_hazard_queued(stream, task);
     return ACL_SUCCESS;
 }

@@ -8,6 +8,7 @@
 bool mock_host_task_run(struct stream *stream, const struct task *task);
 
 /* Queue work on a stream (NULL: the default stream of the current context), which takes over
- * what this points to, also when it refuses; *position is that in the queue. */
-aclError mock_stream_submit_host_task(aclrtStream stream, const struct mock_host_task *errand,
-                             uint64_t *position);
+ * what this points to, also when it refuses. */
+aclError mock_stream_submit_host_task(aclrtStream stream, const struct mock_host_task *errand);
+/* Tell the work of a task that it is queued; for tasks of other kinds, nothing. */
+void mock_host_task_queued(const struct stream *stream, const struct task *task);

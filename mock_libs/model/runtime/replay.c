@@ -7,6 +7,7 @@
 #include "error_message.h"
 #include "event.h"
 #include "hazard.h"
+#include "host_task.h"
 #include "violation.h"
 
 aclError mock_graph_create_streams(struct graph *graph, struct context *context)
@@ -127,6 +128,7 @@ static void queue(const struct graph *graph, struct task *task)
     task->next = NULL;
     task->lane = NULL;
     mock_stream_append(stream, task);
+    mock_host_task_queued(stream, task);
     if (external) {
         queue_event(stream, task);
     }

@@ -82,6 +82,16 @@ bool mock_task_copy(struct task *task, const struct task *from)
                                  kernel->refused == NULL ? 0 : strlen(kernel->refused) + 1, &good);
         own->tensors =
             duplicate(kernel->tensors, kernel->tensor_count * sizeof *own->tensors, &good);
+    } else if (task->kind == TASK_HOST) {
+        const struct mock_host_task *errand = &from->as.errand;
+        struct mock_host_task *own = &task->as.errand;
+        own->ranges = duplicate(errand->ranges, errand->range_count * sizeof *own->ranges, &good);
+        own->work = errand->again(errand->work);
+        if (own->work == NULL) {
+            free(own->ranges);
+            *task = (struct task){.kind = TASK_RECORD};
+            good = false;
+        }
     }
     return good;
 }

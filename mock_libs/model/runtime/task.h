@@ -42,6 +42,8 @@ struct mock_host_task {
      * *failed is its status, whose text it owns. */
     bool (*run)(void *work, bool wrong, aclError *failed, const char **text);
     void (*end)(void *work); /* it is over, or the stream will never reach it */
+    void *(*again)(void *work); /* new work like one that was captured; NULL: it cannot be */
+    void (*queued)(void *work, void *stream, uint64_t position); /* or NULL; not if captured */
     struct mock_range *ranges;
     size_t range_count;
 };

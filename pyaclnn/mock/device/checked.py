@@ -66,10 +66,14 @@ class CheckedCall:
         """Take over what may differ from run to run: addresses, values of scalars, and flags."""
         for tensor, at in zip(self._tensors, self.call.addresses, strict=True):
             (tensor.address,) = _U64.unpack_from(encoded, at)
-        for scalar, at in zip(self._scalars, self.call.scalar_values, strict=False):
-            scalar.data = bytes(encoded[at : at + len(scalar.data)])
+        self.set_scalars(encoded)
         at = _LENGTH_BYTES + len(self.call.operator.encode())
         (self.call.flags,) = _FLAGS.unpack_from(encoded, at)
+
+    def set_scalars(self, encoded: memoryview | bytes) -> None:
+        """Take over the values of scalars, as far as they may differ from run to run."""
+        for scalar, at in zip(self._scalars, self.call.scalar_values, strict=False):
+            scalar.data = bytes(encoded[at : at + len(scalar.data)])
 
     def launch_key(self, message: bytes) -> bytes:
         """Return the bytes of a run without the values of scalars that may differ.
@@ -114,12 +118,18 @@ class CheckedCalls:
                 self._calls.popitem(last=False)
             return self._next
 
+    def with_number(self, number: int) -> CheckedCall | None:
+        """Find a call by its number, with the addresses of its last run."""
+        with self._lock:
+            checked = self._calls.get(number)
+            if checked is not None:
+                self._calls.move_to_end(number)
+            return checked
+
     def find(self, request: Run) -> CheckedCall | None:
         """Find the call to run, with the addresses of this run; None: its number is unknown."""
-        with self._lock:
-            checked = self._calls.get(request.number)
-            if checked is None or len(request.encoded) != checked.call.encoded_bytes:
-                return None
-            self._calls.move_to_end(request.number)
+        checked = self.with_number(request.number)
+        if checked is None or len(request.encoded) != checked.call.encoded_bytes:
+            return None
         checked.update(request.encoded)
         return checked

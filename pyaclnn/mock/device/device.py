@@ -16,7 +16,7 @@ from pyaclnn.mock.operators.finding import find_operator
 from pyaclnn.mock.operators.operator import Launch, RefusalError, Setting
 from pyaclnn.mock.protocol.memory import DeviceMemoryError
 from pyaclnn.mock.protocol.status import Status
-from pyaclnn.mock.protocol.wire import CheckReply, Reply, decode_run
+from pyaclnn.mock.protocol.wire import CheckReply, Reply, decode_run, run_number
 from pyaclnn.reference.kernels.kernel import KernelLimitError
 
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ class Device:
         replies: list[Reply] = []
         start = before = monotonic()
         for message in batch.messages:
-            launch = self._launches.get(message)
+            launch = self._launches.get(message) or self._with_other_scalars(message)
             if launch is None:
                 reply = self.run(decode_run(message), message)
             else:
@@ -105,6 +105,16 @@ class Device:
                 break
             before = now
         return replies
+
+    def _with_other_scalars(self, message: bytes) -> KernelLaunch | None:
+        """Return the launch whose message differs in values of scalars alone, with these set."""
+        checked = self.calls.with_number(run_number(message))
+        if checked is None or not checked.any_scalars:
+            return None
+        launch = self._launches.get(checked.launch_key(message))
+        if launch is not None:
+            checked.set_scalars(memoryview(message)[-checked.call.encoded_bytes :])
+        return launch
 
     def run(self, request: Run, message: bytes = b"") -> Reply:
         """Run the kernels of an operator; whatever goes wrong becomes an asynchronous status.
@@ -131,11 +141,10 @@ class Device:
                 return Reply()
             if not (message and checked) or request.mapped:
                 return KernelLaunch(self.memory, known, request).run()
-            key = checked.launch_key(message)
-            launch = self._launches.get(key) or KernelLaunch(self.memory, known, request)
+            launch = KernelLaunch(self.memory, known, request)
             reply = launch.run()
-            if key not in self._launches and launch.is_lasting:
-                self._keep(key, launch)
+            if launch.is_lasting:
+                self._keep(checked.launch_key(message), launch)
             return reply
 
         return _answer_of(call.operator, run)

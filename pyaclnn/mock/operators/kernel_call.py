@@ -31,7 +31,7 @@ from pyaclnn.reference.kernels.kernel import KernelLimitError
 from pyaclnn.reference.kernels.promotion import category, wide, wide_dtype
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -71,6 +71,33 @@ class Result(NamedTuple):
         if shape == dims or (shrinks and shorter):
             return None
         return f"{self.name} has shape {dims}; the result has {shape}"
+
+
+class _Target(NamedTuple):
+    """Tensors of a written parameter, with the names that messages show and their types.
+
+    Attributes:
+        name: The parameter.
+        listed: Whether it is a list.
+        items: The tensors; None for one that is NULL, and for a parameter that is.
+    """
+
+    name: str
+    listed: bool
+    items: Sequence[tuple[str, Tensor, np.dtype[Any]] | None] | None
+
+    @classmethod
+    def of(cls, name: str, value: Value) -> _Target:
+        if not isinstance(value, (Tensor, TensorList)):
+            return cls(name, listed=False, items=None)
+        listed = isinstance(value, TensorList)
+        items = [
+            (f"{name}[{place}]" if listed else name, item, dtype_of_word(item.type))
+            if isinstance(item, Tensor)
+            else None
+            for place, item in enumerate(items_of(value))
+        ]
+        return cls(name, listed, items)
 
 
 class KernelCall(NamedTuple):
@@ -128,7 +155,7 @@ class KernelCall(NamedTuple):
         lifted = self.is_own and _is_scalar_with_axis(signature, values)
         fixed, fresh = self._arguments(values, array_of, lifted=lifted)
         names = list(signature.written)
-        targets = [values[name] for name in names]
+        targets = [_Target.of(name, values[name]) for name in names]
         given = [item for value in values.values() for item in items_of(value)]
         categories = [category_of(type_word(i.data_type)) for i in given if isinstance(i, Scalar)]
         scalars = max(map(CATEGORIES.index, categories), default=-1)
@@ -138,7 +165,7 @@ class KernelCall(NamedTuple):
             for parameter, made in fresh:
                 arguments[parameter] = made()
             found = self._called(kernel.function, arguments)
-            if found is None and any(target is not None for target in targets):
+            if found is None and any(target.items for target in targets):
                 raise ValueError(f"its kernel returns None; it writes {', '.join(names)}")
             pieces = list(found) if isinstance(found, tuple) else [found]
             if len(pieces) != len(names):
@@ -148,8 +175,8 @@ class KernelCall(NamedTuple):
                 )
             written = [
                 result
-                for name, piece, target in zip(names, pieces, targets, strict=True)
-                for result in self._written(name, piece, target, scalars)
+                for target, piece in zip(targets, pieces, strict=True)
+                for result in self._written(target, piece, scalars)
             ]
             if lifted:
                 written = [each._replace(array=_lowered(each)) for each in written]
@@ -217,31 +244,29 @@ class KernelCall(NamedTuple):
         harmless = harmless_values(self.signature.name, name)
         return "" not in harmless and str(value) not in harmless
 
-    def _written(self, name: str, result: Any, target: Value, scalars: int) -> Iterator[Result]:
+    def _written(self, target: _Target, result: Any, scalars: int) -> Iterator[Result]:
         """Pair the result of a parameter with its tensors."""
-        if result is None or target is None:
+        name, items = target.name, target.items
+        if result is None or items is None:
             return
-        listed = isinstance(target, TensorList)
-        items = target.items if isinstance(target, TensorList) else (target,)
-        pieces = list(result) if listed else [result]
+        pieces = list(result) if target.listed else (result,)
         if len(pieces) != len(items):
             raise CountError(f"{name} has {len(items)} tensors; its kernel gives {len(pieces)}")
-        for place, (tensor, piece) in enumerate(zip(items, pieces, strict=True)):
-            if isinstance(tensor, Tensor):
-                shown = f"{name}[{place}]" if listed else name
-                yield Result(shown, tensor, self._typed(name, shown, tensor, piece, scalars))
+        for item, piece in zip(items, pieces, strict=True):
+            if item is not None:
+                shown, tensor, wanted = item
+                array = np.asarray(piece)
+                if array.dtype != wanted:
+                    array = self._cast(name, shown, array, wanted, scalars)
+                yield Result(shown, tensor, array)
 
-    def _typed(
-        self, parameter: str, name: str, tensor: Tensor, piece: Any, scalars: int
+    def _cast(
+        self, parameter: str, name: str, array: NDArray[Any], wanted: np.dtype[Any], scalars: int
     ) -> NDArray[Any]:
         """Cast a result to its tensor's type, which the rules of the operator have accepted.
 
         No scalar, of the highest category ``scalars``, loses its fraction or its imaginary part.
         """
-        array = np.asarray(piece)
-        wanted = dtype_of_word(tensor.type)
-        if array.dtype == wanted:
-            return array
         if not self.is_own:
             raise ValueError(f"{name} is {wanted}; the result is {array.dtype}")
         most = CATEGORIES.index(category(wanted))

@@ -45,6 +45,7 @@ __all__ = [
     "decode_run",
     "encode_frame",
     "encode_reply",
+    "run_number",
 ]
 
 MAGIC = 0x4E4E4C41
@@ -55,6 +56,7 @@ MAX_PAYLOAD = 5 << 20
 _HEADER = Struct("<IIQ")
 _HELLO = Struct("<IiQQQQ")
 _RUN = Struct("<QQQQ")
+_NUMBER_AT = 16
 _MAPPED = Struct("<QQQQQQ")
 _STATUS = Struct("<i")
 _COUNT = Struct("<I")
@@ -265,6 +267,11 @@ def _messages(payload: bytes) -> Iterator[bytes]:
         if end > whole:
             raise WireError(f"a kernel of {length} bytes cannot stand in {whole - start} bytes")
         yield payload[start:end]
+
+
+def run_number(message: bytes) -> int:
+    """Return the number of the call that a kernel of a batch runs; 0 for none."""
+    return int.from_bytes(message[_NUMBER_AT : _NUMBER_AT + 8], "little")
 
 
 def decode_run(message: bytes) -> Run:

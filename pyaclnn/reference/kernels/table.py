@@ -9,6 +9,7 @@ its results are cast to the tensors they are written to. It calls functions of N
 from __future__ import annotations
 
 import builtins
+import functools
 import inspect
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +18,7 @@ import numpy as np
 from pyaclnn.facts.operators.catalogue import catalogue
 from pyaclnn.reference.kernels.functions import functions
 from pyaclnn.reference.kernels.kernel import Kernel, short_names
-from pyaclnn.reference.kernels.promotion import cast, floating, promoted, wide
+from pyaclnn.reference.kernels.promotion import floating, promoted, wide, wide_dtype
 from pyaclnn.reference.kernels.rows import function_of, rows
 
 if TYPE_CHECKING:
@@ -63,19 +64,39 @@ def _promoting(name: str, function: Callable[..., Any], types: str) -> Callable[
 
     def compute(**arguments: Any) -> Any:
         given = [each for each in operands if arguments.get(each) is not None]
-        dtype = promoted(*[arguments[each] for each in given])
-        dtype = floating(dtype) if types == "real" else dtype
+        dtype = _common_type(types == "real", *(_type_of(arguments[each]) for each in given))
+        inner = wide_dtype(dtype)
         for each in given:
-            arguments[each] = wide(arguments[each], dtype)
+            arguments[each] = np.asarray(arguments[each]).astype(inner, copy=False)
         found = function(**arguments)
         if types == "truth":
             dtype = np.dtype(np.bool_)
         elif dtype.kind == "c" and found.dtype.kind == "f":
             dtype = found.dtype  # a magnitude
-        return cast(found, dtype)
+        result = np.asarray(found).astype(dtype, copy=False)
+        is_new = result.base is None and not any(result is arguments[each] for each in given)
+        return result if is_new else result.copy()
 
     vars(compute).update(vars(function))
     return compute
+
+
+def _type_of(operand: Any) -> np.dtype[Any] | type:
+    return operand.dtype if isinstance(operand, np.ndarray) else type(operand)
+
+
+@functools.cache
+def _common_type(is_real: bool, *types: np.dtype[Any] | type) -> np.dtype[Any]:
+    """Return the type that operands of some types are computed in; a number has one of Python's.
+
+    Raises:
+        ValueError: They do not go together, or an operand would lose its category.
+    """
+    samples = [np.zeros(0, t) if isinstance(t, np.dtype) else t() for t in types]
+    dtype = floating(promoted(*samples)) if is_real else promoted(*samples)
+    for sample in samples:
+        wide(sample, dtype)
+    return dtype
 
 
 def _quietly(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -52,7 +52,16 @@ def added_quotient(x: Array, a: Array, b: Array, factor: Any) -> Array:
         raise NotImplementedError("a division of integers")
     dtype = promoted(x, a, b, factor)
     x, a, b, factor = (wide(each, dtype) for each in (x, a, b, factor))
-    return cast(x + factor * a / b, dtype)
+    return np.asarray(x + factor * a / b).astype(dtype, copy=False)
+
+
+def lerped(start: Array, end: Array, weight: Array) -> Array:
+    """``start + weight * (end - start)``, computed from the end that is nearer."""
+    if weight.ndim == 0:  # the same end for all
+        near = abs(weight) < 0.5  # noqa: PLR2004  # half the way
+        return start + weight * (end - start) if near else end - (end - start) * (1 - weight)
+    near = np.abs(weight) < 0.5  # noqa: PLR2004  # as above
+    return np.where(near, start + weight * (end - start), end - (end - start) * (1 - weight))
 
 
 def powers(base: Array, exponent: Array) -> Array:

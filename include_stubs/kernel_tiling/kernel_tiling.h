@@ -138,12 +138,18 @@ ASCENDC_TILING(TopkTiling, 44)
 #undef ASCENDC_TILING
 
 /* Those that begin with the shapes; sizes of steps and places of memory follow. */
+#define ASCENDC_UNPAD_FIELDS(X) X(srcHeight) X(srcWidth)
+#define ASCENDC_PAD_FIELDS(X) ASCENDC_UNPAD_FIELDS(X) X(srcOriWidth)
+#define ASCENDC_PAD_FIELD(name) uint32_t name = 0;
 struct PadTiling {
-    uint32_t srcHeight = 0, srcWidth = 0, srcOriWidth = 0, rest[19] = {};
+    ASCENDC_PAD_FIELDS(ASCENDC_PAD_FIELD)
+    uint32_t rest[19] = {};
 };
 struct UnPadTiling {
-    uint32_t srcHeight = 0, srcWidth = 0, rest[6] = {};
+    ASCENDC_UNPAD_FIELDS(ASCENDC_PAD_FIELD)
+    uint32_t rest[6] = {};
 };
+#undef ASCENDC_PAD_FIELD
 /* Samples, channels, height times width, groups, channels of a group. */
 struct GroupNormTiling {
     uint32_t n = 0, c = 0, hw = 0, g = 0, d = 0, rest[25] = {};

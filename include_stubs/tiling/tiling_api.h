@@ -12,6 +12,7 @@
 
 #include "kernel_tiling/kernel_tiling.h"
 #include "tiling/platform/platform_ascendc.h"
+#include "tiling/pad/pad_tiling.h"
 #include "tiling/softmax/softmax_tiling.h"
 
 namespace optiling {
@@ -36,6 +37,8 @@ namespace optiling {
 ASCENDC_HOST_TILING(TCubeTiling, ASCENDC_CUBE_FIELDS, ASCENDC_CUBE_FIELD)
 ASCENDC_HOST_TILING(SoftMaxTiling, ASCENDC_SOFTMAX_FIELDS, ASCENDC_SOFTMAX_FIELD)
 ASCENDC_HOST_TILING(LogSoftMaxTiling, ASCENDC_SOFTMAX_FIELDS, ASCENDC_SOFTMAX_FIELD)
+ASCENDC_HOST_TILING(PadTiling, ASCENDC_PAD_FIELDS, ASCENDC_SOFTMAX_FIELD)
+ASCENDC_HOST_TILING(UnPadTiling, ASCENDC_UNPAD_FIELDS, ASCENDC_SOFTMAX_FIELD)
 #undef ASCENDC_SOFTMAX_FIELD
 #undef ASCENDC_CUBE_FIELD
 #undef ASCENDC_HOST_TILING

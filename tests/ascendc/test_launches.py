@@ -101,7 +101,10 @@ def test_the_host_computes_the_tiling_of_a_product(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     output = tmp_path / "c"
     done = run("sh", "-c", f"./program > {output}", cwd=tmp_path)
-    assert (done.returncode, done.stderr) == (0, "-1 -1 0 16 32 1, 10 24 16 3 3 1, 10 0")
+    assert (done.returncode, done.stderr) == (
+        0,
+        "-1 -1 0 16 32 1, 10 24 16 3 3 1, 10 0, 4 10 9 4 16",
+    )
     a, b = np.arange(100 * 48) % 7 - 3, np.arange(48 * 70) % 5 - 2
     expected = a.reshape(100, 48) @ b.reshape(48, 70) + np.arange(70) % 11 - 5
     np.testing.assert_array_equal(np.fromfile(output, np.float32).reshape(100, 70), expected)

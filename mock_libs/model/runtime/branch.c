@@ -69,14 +69,20 @@ aclError mock_branch_queue(struct stream *stream, struct branch *branch)
 
 static void skip(struct task *task, uint64_t count);
 
+/* The tasks of a part behind the one that waits for its branch; NULL: aclmdlRIAbort dropped them. */
+static struct task *after_wait(const struct stream *stream)
+{
+    return stream == NULL || stream->first == NULL ? NULL : stream->first->next;
+}
+
 /* Skip the parts that a branch may begin, but one. */
 static void skip_parts(const struct branch *branch, const struct lane *but)
 {
     for (size_t i = 0; i < branch->count; i++) {
         const struct lane *lane = branch->targets[i].lane;
         const struct stream *own = mock_handle_get(lane->own, MOCK_STREAM);
-        if (lane != branch->lane && lane != but && own != NULL) {
-            skip(own->first->next, lane->count - 1); /* the first one waits for the branch */
+        if (lane != branch->lane && lane != but) {
+            skip(after_wait(own), lane->count - 1);
         }
     }
 }
@@ -84,7 +90,7 @@ static void skip_parts(const struct branch *branch, const struct lane *but)
 /* Let queued tasks do nothing; a part that one of them begins is skipped with it. */
 static void skip(struct task *task, uint64_t count)
 {
-    for (; count > 0; count--, task = task->next) {
+    for (; task != NULL && count > 0; count--, task = task->next) {
         if (task->kind == TASK_BRANCH) {
             skip_parts(task->as.branch, NULL);
         } else if (task->kind == TASK_WAIT || task->kind == TASK_RECORD) {
@@ -221,10 +227,8 @@ void mock_branch_run(struct stream *stream, struct task *task)
     }
     skip_parts(branch, target == NULL ? NULL : target->lane);
     if (target != NULL) {
-        const struct stream *own = mock_handle_get(target->lane->own, MOCK_STREAM);
         skip(task->next, branch->lane->count - branch->position);
-        if (own != NULL && target->position > 1) {
-            skip(own->first->next, target->position - 1);
-        }
+        skip(after_wait(mock_handle_get(target->lane->own, MOCK_STREAM)),
+             target->position > 1 ? target->position - 1 : 0);
     }
 }

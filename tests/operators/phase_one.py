@@ -155,9 +155,9 @@ def _joint(
         mixtures = product(*words.values())
     else:
         mixtures = (tuple(map(draw.choice, words.values())) for _ in range(most))
+    places = [list(words).index(column) for column in columns]  # a column is thousands of words
     for chosen in mixtures:
-        types_of = dict(zip(words, chosen, strict=True))
-        yield tuple(types_of[column] for column in columns)
+        yield tuple(chosen[place] for place in places)
 
 
 def layouts(npu: Npu, table: Table) -> Iterator[str]:

@@ -45,6 +45,12 @@ def _exchanged(rank: int, device: str) -> dict[str, Any]:
     found["reduce"] = mine.clone()
     distributed.reduce(found["reduce"], dst=0)
     distributed.barrier()
+    graph, given = torch.npu.NPUGraph(), torch.zeros(4, device=device)
+    with torch.npu.graph(graph):
+        found["captured"] = given * 2
+        distributed.all_reduce(found["captured"])
+    given.copy_(mine)
+    graph.replay()
     found["message"] = mine.clone()
     if rank == 0:
         distributed.send(mine, dst=1)

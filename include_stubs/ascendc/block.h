@@ -100,6 +100,10 @@ inline int64_t GetSystemCycle()
     return std::chrono::duration_cast<std::chrono::nanoseconds>(now).count() / 20;
 }
 inline int64_t GetTaskRation() { return GetSubBlockNum(); }
+inline int64_t GetTaskRatio() { return GetSubBlockNum(); }
+/* Tasks that overlap the next one on a chip; here each begins when the one before has ended. */
+template <pipe_t pipe = PIPE_MTE3> void SetNextTaskStart() {}
+inline void WaitPreTaskEnd() {}
 /* Waits for other blocks through memory: block `blockIdx` has set its event eventID. */
 template <bool isAIVOnly = true>
 void IBSet(const GlobalTensor<int32_t> &, const LocalTensor<int32_t> &, int32_t blockIdx,

@@ -71,6 +71,12 @@ void Truncate(const LocalTensor<T> &dst, const LocalTensor<T> &src, const uint32
     });
 }
 
+/* A number of the scalar unit in another type. */
+template <typename T, typename U, RoundMode roundMode> U ScalarCast(T valueIn)
+{
+    return emulation::Converted<U>(valueIn, roundMode);
+}
+
 /* 1 where the answer is yes, 0 elsewhere. */
 #define ASCENDC_CLASS(Name, test)                                                                  \
     template <auto... config, typename T, typename U>                                              \

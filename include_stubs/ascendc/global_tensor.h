@@ -287,5 +287,8 @@ template <typename T, CacheLine line, DcciDst target = DcciDst::CACHELINE_ALL>
 void DataCacheCleanAndInvalid(const GlobalTensor<T> &)
 {
 }
+template <typename T> void DataCachePreload(const GlobalTensor<uint64_t> &, const T) {}
+template <typename T> T ReadGmByPassDCache(__gm__ T *address) { return *address; }
+template <typename T> void WriteGmByPassDCache(__gm__ T *address, T value) { *address = value; }
 
 }  // namespace AscendC

@@ -56,6 +56,16 @@ struct SumOfAll {
         return {PairwiseSum(values), 0};
     }
 };
+struct ProdOfAll {
+    template <typename T> static Reduced<T> Of(const std::vector<T> &values)
+    {
+        float product = 1;
+        for (const T value : values) {
+            product *= static_cast<float>(value);
+        }
+        return {static_cast<T>(product), 0};
+    }
+};
 template <bool largest> struct ExtremeOfAll {
     template <typename T> static Reduced<T> Of(const std::vector<T> &values)
     {
@@ -218,6 +228,11 @@ struct RA {
             srcBlkStride, srcRepStride, emulation::RepeatBytes / sizeof(T),                        \
             sum ? ReduceOrder::ORDER_ONLY_VALUE : order);                                          \
     }                                                                                              \
+    ASCENDC_REDUCE_AXIS(What)                                                                      \
+    ASCENDC_REDUCE_PARTS(Block, What, emulation::BlockBytes / sizeof(T))
+
+/* Of each row or column. */
+#define ASCENDC_REDUCE_AXIS(What)                                                                  \
     template <typename T, typename Axes, bool isReuseSource = false>                               \
     void Reduce##What(const LocalTensor<T> &dst, const LocalTensor<T> &src,                        \
                       const LocalTensor<uint8_t> &sharedTmpBuffer, const uint32_t srcShape[],      \
@@ -227,8 +242,7 @@ struct RA {
         emulation::Operand<uint8_t>(call, "sharedTmpBuffer", sharedTmpBuffer).InVectorMemory();    \
         emulation::ReduceAxis<emulation::What##OfAll>(call, dst, src, srcShape, srcInnerPad,       \
                                                       Axes::rows);                                 \
-    }                                                                                              \
-    ASCENDC_REDUCE_PARTS(Block, What, emulation::BlockBytes / sizeof(T))
+    }
 
 #define ASCENDC_REDUCE_PARTS(Part, What, size)                                                     \
     template <typename T, auto... flags, typename Mask>                                            \
@@ -280,8 +294,10 @@ ASCENDC_REDUCE(Sum)
 ASCENDC_REDUCE(Max)
 ASCENDC_REDUCE(Min)
 ASCENDC_REDUCE_PARTS(Pair, Sum, 2)
+ASCENDC_REDUCE_AXIS(Prod)
 
 #undef ASCENDC_REDUCE
+#undef ASCENDC_REDUCE_AXIS
 #undef ASCENDC_REDUCE_PARTS
 
 /* The library's sum and mean of rows, with temporary memory or none. */

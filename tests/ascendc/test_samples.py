@@ -204,6 +204,12 @@ def group_norm(x: Array) -> Array:
     return np.concatenate([y.ravel(), means.ravel(), [0] * 12, variances.ravel(), [0] * 12])
 
 
+def products(x: Array) -> Array:
+    rows = x.reshape(16, 8)
+    others = np.array([np.floor(x[3]), 1, x[5], 0, 0, 0, 0, 0])
+    return np.concatenate([rows.prod(1), rows.prod(0), others])
+
+
 def not_finite(x: Array) -> Array:
     with np.errstate(over="ignore", invalid="ignore"):
         first, second, third = x.reshape(3, -1)
@@ -230,6 +236,7 @@ SAMPLES = {
         lambda x: np.append(np.clip(x[:64], -1, 1.25), np.minimum(np.maximum(x[64:], x[:64]), 2)),
     ),
     "integral": Sample(128, F32, F32, lambda x: np.append(np.floor(x[:64]), np.rint(x[64:]))),
+    "products": Sample(128, F32, F32, products, 1e-5),
     "not_finite": Sample(192, F32, F32, not_finite),
     "flash": Sample(128, F32, F32, flash, 1e-5),
     "softmax_gradient": Sample(128, F32, F32, softmax_gradient, 1e-5),

@@ -334,6 +334,17 @@ SAMPLE(between, float, float, Clamp(y, x, -1.0f, 1.25f, n / 2);
 SAMPLE(integral, float, float, Truncate<float, RoundMode::CAST_FLOOR>(y, x, n / 2);
        Truncate<float, RoundMode::CAST_RINT>(y[n / 2], x[n / 2], n / 2);)
 
+SAMPLE(products, float, float, SetNextTaskStart(); WaitPreTaskEnd();
+       GlobalTensor<uint64_t> lines; lines.SetGlobalBuffer((__gm__ uint64_t *)gmX, 8);
+       DataCachePreload(lines, 0);
+       LocalTensor<uint8_t> shared = frame.Work<uint8_t>(); const uint32_t shape[] = {16, 8};
+       ReduceProd<float, Pattern::Reduce::AR>(y, x, shared, shape, true);
+       ReduceProd<float, Pattern::Reduce::RA>(y[16], x, shared, shape, true);
+       y.SetValue(24, ScalarCast<float, int32_t, RoundMode::CAST_FLOOR>(x.GetValue(3)));
+       y.SetValue(25, GetTaskRatio()); __gm__ uint8_t *first = gmX;
+       WriteGmByPassDCache((__gm__ float *)first, ReadGmByPassDCache((__gm__ float *)first + 5));
+       y.SetValue(26, ReadGmByPassDCache((__gm__ float *)first));)
+
 /* Products that are too large, and roots of what is below 0. */
 SAMPLE(not_finite, float, float, const uint32_t third = n / 3; Muls(x, x, 1e38f, 2 * third);
        Sqrt(x[third], x[third], 2 * third); IsInf(y, x, third);

@@ -130,7 +130,10 @@ def _of_launch(
             arguments[given] = descriptors.value(letter[0], value)
             continue
         operands = [o for o in launch.operands if o.parameter == place]
-        arrays = [_array(o, letter, before.get((place, o.element)), status) for o in operands]
+        arrays = [
+            _array(o, letter, before.get((place, o.element)), known=not status, of=launch.name)
+            for o in operands
+        ]
         data = after.get((place, 0))
         if data is not None and letter[0] == "t":
             results[given] = np.frombuffer(data, arrays[0].dtype).reshape(arrays[0].shape)
@@ -146,16 +149,16 @@ def _of_launch(
     return _Example(launch.name, arguments, tuple(written), results, status)
 
 
-def _array(operand: Operand, letter: str, data: bytes | None, status: int) -> Any:
+def _array(operand: Operand, letter: str, data: bytes | None, *, known: bool, of: str) -> Any:
     dtype, shape, name = operand.tensor.dtype, operand.tensor.shape, operand.name
     if dtype is None:
         code = operand.tensor.acl_type
         raise TraceError(f"{name} has the aclDataType {code}, which NumPy does not know")
     if letter[1:2] == ">":
         return Empty(shape, dtype)
-    if data is None and operand.tensor.span and not status:
-        raise TraceError(f"the contents of {name} were not recorded in full; capture with "
-                         "--contents full, or --full and the name of the operator")  # fmt: skip
+    if data is None and operand.tensor.span and known:
+        reason = f"the contents of {name} were not recorded in full"
+        raise TraceError(f"{reason}; capture with --contents full, or --full {of}")
     return np.zeros(shape, dtype) if data is None else np.frombuffer(data, dtype).reshape(shape)
 
 

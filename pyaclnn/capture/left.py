@@ -33,6 +33,8 @@ class Left:
         self._made: dict[tuple[int, bool], tuple[str, int, Any, int]] = {}
         """Its handle, and whether it is a mapping -> the function that ends it, the thread, and,
         unless it is a descriptor, the context and device that it is in."""
+        self._once: set[int] = set()
+        """Executors that their second phase ends."""
 
     def add(self, call: Call, role: Role, handle: int) -> None:
         """Note what a call has made."""
@@ -40,7 +42,10 @@ class Left:
         if role.word("end") == "aclrtResetDevice":
             self._devices[handle] += 1
         elif role.word("end"):
-            if "p" not in role:
+            if "phase-1" in role:
+                self._once.add(handle)
+            elif "p" not in role:
+                self._once -= {handle} if "repeatable" in role else set()
                 function("aclrtGetCurrentContext")(context)
                 function("aclrtGetDevice")(device)
             made = (role.word("end"), call.thread, context[0], device[0])
@@ -51,6 +56,12 @@ class Left:
         self._devices[device] -= self._devices[device] if force else 1
         if self._devices[device] <= 0:
             self._end([key for key, made in self._made.items() if made[-1] == device])
+
+    def launch(self, executor: int) -> None:
+        """Note that a second phase has run."""
+        if executor in self._once:
+            self._once.remove(executor)
+            self.remove(executor)
 
     def remove(self, handle: int, *, mapping: bool = False) -> None:
         """Note that something has ended."""

@@ -243,6 +243,7 @@ class _Replay:
         if needed > call.handle("workspaceSize") or (needed and not arguments[0]):
             arguments[0] = raw.pointer_to(self._memory.allocate(needed))
             arguments[1] = needed
+        self._left.launch(self._translation.address(call.handle("executor")))
 
     def _before(self, call: Call) -> None:
         """Give an operator or a graph the recorded inputs."""

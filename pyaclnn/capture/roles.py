@@ -52,7 +52,7 @@ def role_of(name: str) -> Role:
     words = roles()[name][0] if name in roles() else Role()
     if name.removesuffix(PHASE_1) in catalogue():
         if name.endswith(PHASE_1):
-            return Role(("run", "phase-1", "harmless"))
+            return Role(("run", "phase-1", "harmless", "end=aclDestroyAclOpExecutor"))
         return Role(("run", "phase-2", *words, *["guessed"] * catalogue()[name].guessed))
     return words
 

@@ -229,7 +229,7 @@ static uint64_t record_call(uint32_t number, struct capture_function *function,
     struct capture_noted noted = {.used = use.object};
     noted.drawn = function->hook == CAPTURE_PHASE_2 && !failed && capture_graph_takes(words[3].bits);
     if (kept && !failed && capture_is_located(function)) {
-        capture_call(CAPTURE_GET_CONTEXT, capture_address(&noted.context), 0, 0, 0, 0, 0);
+        noted.context = capture_context();
     }
     if (changes) {
         capture_end_change(function, words, failed ? (int32_t)result : 0, of);

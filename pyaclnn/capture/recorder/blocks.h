@@ -2,13 +2,13 @@
 /* Blocks at the end of a file, each whole or not there. */
 #pragma once
 
-#include <stddef.h>
-#include <stdint.h>
+#include "bytes.h"
 
 /* Write at the end of the file; return the error. A limit of the process on files is no reason to end
  * it by a signal. */
 int capture_append(int file, uint64_t *end, const uint8_t *data, size_t length);
 /* Append a block: "BLK" and its kind, length, stored length, CRC-32 of what is stored; little-endian.
- * Return the error; then nothing of it is there. */
-int capture_append_block(int file, uint64_t *end, char kind, uint64_t whole, const uint8_t *data,
-                         size_t stored);
+ * Room: where it is compressed, if it becomes shorter; NULL: it is not. Return the error; then nothing of
+ * the block is there. */
+int capture_append_block(int file, uint64_t *end, const uint8_t *data, uint64_t whole,
+                         struct capture_bytes *room);

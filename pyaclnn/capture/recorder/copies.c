@@ -10,6 +10,7 @@
 #include "file.h"
 #include "graphs.h"
 #include "images.h"
+#include "locks.h"
 #include "pending.h"
 #include "pinned.h"
 
@@ -33,8 +34,7 @@ static _Thread_local unsigned vain_waits; /* of those, at the limit */
 
 static struct capture_place place_of_thread(void)
 {
-    struct capture_place place = {0};
-    capture_call(CAPTURE_GET_CONTEXT, capture_address(&place.context), 0, 0, 0, 0, 0);
+    struct capture_place place = {.context = capture_context()};
     capture_call(CAPTURE_GET_DEVICE, capture_address(&place.device), 0, 0, 0, 0, 0);
     return place;
 }
@@ -109,17 +109,10 @@ static void lose(struct capture_pending *taken)
     }
 }
 
-static void *context_of_thread(void)
-{
-    void *context = NULL;
-    capture_call(CAPTURE_GET_CONTEXT, capture_address(&context), 0, 0, 0, 0, 0);
-    return context;
-}
-
 static struct capture_reach of_stream(uint64_t stream)
 {
     return (struct capture_reach){
-        .kind = CAPTURE_OF_STREAM, .context = context_of_thread(), .stream = stream};
+        .kind = CAPTURE_OF_STREAM, .context = capture_context(), .stream = stream};
 }
 
 /* What the program waits for: a stream, or the device of its context. */
@@ -155,8 +148,8 @@ static bool await_streams(struct capture_pending *taken, uint64_t until)
     if (taken == NULL) { /* and maybe CANN is not loaded */
         return true;
     }
-    void *const here = context_of_thread(), *context = here;
-    uint64_t stream = 0;
+    const uint64_t here = capture_context();
+    uint64_t context = here, stream = 0;
     bool all = true, begun = false;
     for (int status = -1; taken != NULL; begun = true) {
         struct capture_pending *one = taken;
@@ -167,7 +160,7 @@ static bool await_streams(struct capture_pending *taken, uint64_t until)
             const uint64_t left = until > now ? (until - now) / MILLISECOND : 0;
             if (one->place.context != context) {
                 context = one->place.context;
-                capture_call(CAPTURE_SET_CONTEXT, capture_address(context), 0, 0, 0, 0, 0);
+                capture_call(CAPTURE_SET_CONTEXT, context, 0, 0, 0, 0, 0);
             }
             status = capture_graph_takes(one->stream) ? -1
                      : until == 0 ? capture_call(CAPTURE_SYNCHRONIZE_STREAM, one->stream, 0, 0, 0, 0, 0)
@@ -185,8 +178,8 @@ static bool await_streams(struct capture_pending *taken, uint64_t until)
             capture_append_pending(one);
         }
     }
-    if (context != here && here != NULL) {
-        capture_call(CAPTURE_SET_CONTEXT, capture_address(here), 0, 0, 0, 0, 0);
+    if (context != here && here != 0) {
+        capture_call(CAPTURE_SET_CONTEXT, here, 0, 0, 0, 0, 0);
     }
     return all;
 }
@@ -221,7 +214,7 @@ static void await_or_lose(struct capture_reach reach, uint64_t patience)
 
 void capture_end_context(uint64_t context)
 {
-    await_or_lose((struct capture_reach){.kind = CAPTURE_OF_CONTEXT, .context = (void *)(uintptr_t)context}, PATIENCE_MS);
+    await_or_lose((struct capture_reach){.kind = CAPTURE_OF_CONTEXT, .context = context}, PATIENCE_MS);
 }
 
 void capture_end_contents(void)
@@ -250,7 +243,7 @@ int32_t capture_kept_failure(const struct capture_function *function, const unio
 void capture_arrived(const struct capture_function *function, const union mock_word *words, int32_t status)
 {
     const struct capture_reach reach = of_wait(function, words);
-    if (has_ended(status) && (reach.kind == CAPTURE_OF_STREAM || reach.context != NULL)) {
+    if (has_ended(status) && (reach.kind == CAPTURE_OF_STREAM || reach.context != 0)) {
         in_vain = 0;
         finish(capture_take_pending(&reach, awaited), status != 0);
     }
@@ -261,11 +254,7 @@ static void forget_waits(void)
 {
     pthread_mutex_init(&draining, NULL);
 }
-
-__attribute__((constructor)) static void start(void)
-{
-    pthread_atfork(NULL, NULL, forget_waits);
-}
+CAPTURE_IN_CHILD(forget_waits)
 
 /* The program gives a device back, and with it all that it has of it. */
 void capture_free_room(int32_t device)

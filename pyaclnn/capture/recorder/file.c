@@ -12,7 +12,6 @@
 
 #include "blocks.h"
 #include "clock.h"
-#include "compression.h"
 #include "flight.h"
 #include "functions.h"
 #include "locks.h"
@@ -48,17 +47,12 @@ static void note_size(void)
     __atomic_store_n(&trace.full, limit != 0 && trace.end - trace.begun > limit / 2, __ATOMIC_RELAXED);
 }
 
-static int append_block(char kind, uint64_t whole, const uint8_t *data, size_t stored)
-{
-    return capture_append_block(trace.file, &trace.end, kind, whole, data, stored);
-}
-
 /* The last block: the signal that ended the process, or the error that ended the recording; both are
  * numbers of one byte. It needs no memory, which a handler of a signal cannot ask for. */
 static void append_end(int signal, int error)
 {
     const uint8_t record[] = {0xDD, 0, 0, 0, 1, 0x93, 6, (uint8_t)signal, (uint8_t)error};
-    append_block('-', sizeof record, record, sizeof record);
+    capture_append_block(trace.file, &trace.end, record, sizeof record, NULL);
 }
 
 /* The recording ends, and the program goes on. */
@@ -119,13 +113,8 @@ static void put_block(bool compress)
         trace.block.data[COUNT - 1 - i] = (uint8_t)(trace.records >> 8 * i);
     }
     trace.records = 0;
-    trace.packed.length = 0;
-    const uint8_t *data = trace.block.data;
-    size_t stored = trace.block.length; /* what does not become shorter is not compressed */
-    compress = compress && capture_room(&trace.packed, stored) &&
-               capture_compress(trace.packed.data, &stored, data, stored);
-    const int error = append_block(compress ? 'z' : '-', trace.block.length,
-                                   compress ? trace.packed.data : data, stored);
+    const int error = capture_append_block(trace.file, &trace.end, trace.block.data, trace.block.length,
+                                           compress ? &trace.packed : NULL);
     if (error != 0) {
         stop(error);
     }
@@ -377,8 +366,4 @@ static void in_child(void)
     trace.file = -1; /* a file of its own, with its first call */
     trace.records = 0;
 }
-
-__attribute__((constructor)) static void start(void)
-{
-    pthread_atfork(NULL, NULL, in_child);
-}
+CAPTURE_IN_CHILD(in_child)

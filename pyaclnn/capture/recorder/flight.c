@@ -2,11 +2,11 @@
 /* Calls that are on their way. */
 #include "flight.h"
 
-#include <pthread.h>
 #include <stdbool.h>
 #include <string.h>
 
 #include "blocks.h"
+#include "locks.h"
 
 enum { THREADS = 512, MOST_NAME = 255 };
 
@@ -77,7 +77,7 @@ static void append(const struct flight *one, const char *name, int file, uint64_
     at += length;
     at += put(record + at, 0xCE, one->thread, 4);
     at += put(record + at, 0xCF, one->begin, 8);
-    capture_append_block(file, end, '-', at, record, at);
+    capture_append_block(file, end, record, at, NULL);
 }
 
 void capture_append_flights(int file, uint64_t *end, uint64_t before)
@@ -100,8 +100,4 @@ static void forget_flights(void)
         }
     }
 }
-
-__attribute__((constructor)) static void start(void)
-{
-    pthread_atfork(NULL, NULL, forget_flights);
-}
+CAPTURE_IN_CHILD(forget_flights)

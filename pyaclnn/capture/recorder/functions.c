@@ -165,6 +165,13 @@ int capture_call(enum capture_known function, uint64_t a, uint64_t b, uint64_t c
     return address == NULL ? -1 : target(a, b, c, d, e, f);
 }
 
+uint64_t capture_context(void)
+{
+    uint64_t context = 0;
+    capture_call(CAPTURE_GET_CONTEXT, capture_address(&context), 0, 0, 0, 0, 0);
+    return context;
+}
+
 const char *capture_ask(enum capture_known function)
 {
     const char *(*ask)(void);

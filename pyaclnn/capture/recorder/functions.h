@@ -106,6 +106,7 @@ static inline uint64_t capture_address(const void *pointer)
 {
     return (uint64_t)(uintptr_t)pointer;
 }
+uint64_t capture_context(void); /* the current one of this thread, or 0 */
 /* Call it with arguments that are integers or addresses; -1: it is not there. */
 int capture_call(enum capture_known function, uint64_t a, uint64_t b, uint64_t c, uint64_t d, uint64_t e,
                  uint64_t f);

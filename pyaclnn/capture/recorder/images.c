@@ -47,13 +47,13 @@ static struct capture_image *copy(struct capture_image like, uint64_t stream, co
 }
 
 struct capture_image *capture_image_of(const struct capture_tensor *tensor, uint64_t stream,
-                                       const void *context, enum capture_phase phase,
+                                       uint64_t context, enum capture_phase phase,
                                        uint64_t *copied, const char **reason)
 {
     const struct capture_image like = {
         .begin = capture_address(capture_begin_of(tensor)),
         .size = capture_span(tensor),
-        .place = stream != 0 ? stream : capture_address(context),
+        .place = stream != 0 ? stream : context,
         .references = 1,
     };
     struct capture_image *image = NULL;

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "contents.h"
+#include "locks.h"
 #include "ranges.h"
 #include "settings.h"
 
@@ -141,11 +142,7 @@ void capture_keep_image(struct capture_image *image, uint64_t since)
 
 static uint64_t place_of(uint64_t stream)
 {
-    uint64_t context = 0;
-    if (stream == 0) {
-        capture_call(CAPTURE_GET_CONTEXT, capture_address(&context), 0, 0, 0, 0, 0);
-    }
-    return stream == 0 ? context : stream;
+    return stream == 0 ? capture_context() : stream;
 }
 
 static void note_work(uint64_t place)
@@ -290,8 +287,4 @@ static void forget_device(void)
     pthread_mutex_init(&lock, NULL);
     images.count = blocks.count = stream_count = changing = 0;
 }
-
-__attribute__((constructor)) static void start(void)
-{
-    pthread_atfork(NULL, NULL, forget_device);
-}
+CAPTURE_IN_CHILD(forget_device)

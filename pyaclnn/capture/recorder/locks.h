@@ -1,8 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Locks that a fork waits for, in this order; under them nothing of CANN is called. */
+/* Forks: locks that a fork waits for, in this order, and what its child forgets. */
 #pragma once
 
 #include <pthread.h>
 
+/* Under them nothing of CANN is called. */
 enum { CAPTURE_FILE, CAPTURE_OBJECTS, CAPTURE_LOADING, CAPTURE_LOCKS };
 extern pthread_mutex_t capture_locks[CAPTURE_LOCKS];
+
+/* Let the child of each fork begin with a function. */
+#define CAPTURE_IN_CHILD(function)                              \
+    __attribute__((constructor)) static void watch_forks(void)  \
+    {                                                           \
+        pthread_atfork(NULL, NULL, function);                   \
+    }

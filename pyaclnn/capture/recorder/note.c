@@ -137,11 +137,7 @@ static void forget_uses(void)
 {
     uses = NULL;
 }
-
-__attribute__((constructor)) static void start(void)
-{
-    pthread_atfork(NULL, NULL, forget_uses);
-}
+CAPTURE_IN_CHILD(forget_uses)
 
 /* The first phase of an operator makes an executor. */
 static void note_executor(const struct capture_function *function, const struct capture_call *call,

@@ -4,6 +4,8 @@
 
 #include <pthread.h>
 
+#include "locks.h"
+
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct capture_pending *first, **last = &first;
 static struct capture_amount pending;
@@ -102,8 +104,4 @@ static void forget_pending(void)
     last = &first;
     pending = (struct capture_amount){0};
 }
-
-__attribute__((constructor)) static void start(void)
-{
-    pthread_atfork(NULL, NULL, forget_pending);
-}
+CAPTURE_IN_CHILD(forget_pending)

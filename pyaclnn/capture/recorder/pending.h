@@ -7,7 +7,7 @@
 
 /* Where a thread calls. */
 struct capture_place {
-    void *context;
+    uint64_t context;
     int32_t device;
 };
 
@@ -29,7 +29,7 @@ struct capture_pending {
  * of a device, or all. */
 struct capture_reach {
     enum { CAPTURE_OF_STREAM, CAPTURE_OF_CONTEXT, CAPTURE_OF_DEVICE, CAPTURE_OF_ALL } kind;
-    void *context;
+    uint64_t context;
     uint64_t stream;
     int32_t device;
 };

@@ -9,6 +9,7 @@
 
 #include "functions.h"
 #include "graphs.h"
+#include "locks.h"
 
 enum { RELAXED = 2, SMALLEST = 6, CLASSES = 19 }; /* 64 bytes to 16 MiB */
 static const size_t ROOM = 32 << 20;
@@ -115,8 +116,4 @@ static void forget_room(void)
     clear();
     room = NULL;
 }
-
-__attribute__((constructor)) static void start(void)
-{
-    pthread_atfork(NULL, NULL, forget_room);
-}
+CAPTURE_IN_CHILD(forget_room)

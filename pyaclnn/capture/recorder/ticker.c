@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "file.h"
+#include "locks.h"
 
 enum { STACK = 256 << 10, TICK = 100000000 };
 
@@ -54,8 +55,4 @@ static void forget_thread(void)
 {
     ticking = false;
 }
-
-__attribute__((constructor)) static void start(void)
-{
-    pthread_atfork(NULL, NULL, forget_thread);
-}
+CAPTURE_IN_CHILD(forget_thread)

@@ -42,6 +42,7 @@ def wrong(records: list[dict[str, Any]]) -> list[str]:
         ("variable", "9.1 variable ASCEND_OPP_PATH: one level too high"),
         ("variable", "8.1 variable ASCEND_HOME_PATH: with a trailing slash"),
         ("node", "8.1 node dev/davinci0: deleted"),
+        ("answer", "9.1 answer aclnnRmsNorm: wrong"),
         ("folder", "9.1.0/opp/built-in/op_impl/ai_core/tbe/kernel: deleted"),
         ("folder", "8.1.RC1/x86_64-linux/data/platform_config: not readable"),
     ],

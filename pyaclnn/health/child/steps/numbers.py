@@ -77,6 +77,7 @@ def _failure(failed: list[Number], outcomes: list[Number]) -> Finding:
     first = failed[0]
     finding = found(
         _outcome(failed, outcomes),
+        value("function of CANN", all_operators()[first.operator].c_name),
         *(
             value(f"{one.operator} {one.case} {one.output}", one.verdict)
             for one in failed[:MOST_EVIDENCE]

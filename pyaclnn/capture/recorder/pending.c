@@ -28,7 +28,9 @@ void capture_append_pending(struct capture_pending *one)
     pthread_mutex_lock(&lock);
     *last = one;
     last = &one->next;
-    has_failures = has_failures || one->failure != 0;
+    if (one->failure != 0) {
+        __atomic_store_n(&has_failures, true, __ATOMIC_RELAXED);
+    }
     __atomic_store_n(&pending.count, pending.count + 1, __ATOMIC_RELAXED);
     __atomic_store_n(&pending.bytes, pending.bytes + one->size, __ATOMIC_RELAXED);
     pthread_mutex_unlock(&lock);
@@ -81,12 +83,16 @@ void capture_keep_in_full(uint64_t call)
     pthread_mutex_unlock(&lock);
 }
 
+bool capture_has_failures(void)
+{
+    return __atomic_load_n(&has_failures, __ATOMIC_RELAXED);
+}
+
 int32_t capture_find_failure(const struct capture_reach *reach, const char **message)
 {
     int32_t found = 0;
     pthread_mutex_lock(&lock);
-    for (const struct capture_pending *one = has_failures ? first : NULL; one != NULL && found == 0;
-         one = one->next) {
+    for (const struct capture_pending *one = first; one != NULL && found == 0; one = one->next) {
         if (one->failure != 0 && is_within(one, reach)) {
             found = one->failure;
             *message = one->message;

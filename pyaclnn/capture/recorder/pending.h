@@ -45,5 +45,6 @@ bool capture_is_pending(struct capture_amount more_than);
 size_t capture_pending_count(void);
 /* A call has failed: what it reads is not only hashed. */
 void capture_keep_in_full(uint64_t call);
+bool capture_has_failures(void); /* or has ever had: most programs need not ask where a thread is */
 /* The status of a failure within reach, and its message; 0: there is none. It is not taken. */
 int32_t capture_find_failure(const struct capture_reach *reach, const char **message);

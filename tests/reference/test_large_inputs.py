@@ -8,6 +8,7 @@ import inspect
 import subprocess
 import sys
 import tracemalloc
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 from unittest import mock
 
@@ -93,12 +94,28 @@ class TestThreads:
         assert (np.getbufsize(), np.geterr()) == before
 
     def test_importing_starts_none_and_a_small_call_neither(self) -> None:
-        code = (
-            "import threading, numpy as np; from pyaclnn.reference import rms_norm;"
-            "rms_norm(np.ones((64, 512), 'f'), np.ones(512, 'f'));"
-            "print(threading.active_count())"
-        )
-        assert python(code) == "1"
+        code = """
+import os, numpy as np
+tasks = lambda: len(os.listdir("/proc/self/task"))
+os.sched_getaffinity = lambda _: {0, 1}
+before, started = tasks(), []
+from pyaclnn.reference import rms_norm
+for rows in (64, 1024, 1024):
+    rms_norm(np.ones((rows, 512), "f"), np.ones(512, "f"))
+    started.append(tasks() - before)
+print(*started)
+"""
+        assert python(code) == "0 1 1"
+
+    @pytest.mark.parametrize("operator", OPERATORS)
+    def test_callers_at_the_same_time_get_the_results_of_their_own(self, operator: str) -> None:
+        given = [arguments((rows, 700), np.float32) for rows in (3, 40, 200)] * 2
+        with in_pieces(1000), ThreadPoolExecutor(len(given)) as callers:
+            wanted = [[part.tobytes() for part in run(operator, each)] for each in given]
+            with pretend_processors(3):
+                for _ in range(20):
+                    found = list(callers.map(functools.partial(run, operator), given))
+                    assert [[part.tobytes() for part in each] for each in found] == wanted
 
     def test_a_forked_child_has_its_own(self) -> None:
         code = """

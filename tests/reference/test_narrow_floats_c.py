@@ -48,23 +48,34 @@ int main(void)
                 const size_t size = kind ? 2 : 4;
                 void *x = calloc(3 * (size_t)width, size), *y = calloc(3 * (size_t)width, size);
                 float *few = calloc((size_t)width / 5 + 1, sizeof *few);
-                double *numbers = calloc(6, sizeof *numbers);
-                double *sums = calloc((size_t)width, sizeof *sums);
+                double *numbers = calloc(12, sizeof *numbers);
+                float *sums = calloc(2 * (size_t)width, sizeof *sums);
+                double *scratch = calloc(3 * (size_t)width + 25, sizeof *scratch);
                 const struct operand operands[] = {
                     {kind, (int64_t)(uintptr_t)x, width, 0, 1},
                     {kind, (int64_t)(uintptr_t)y, width, 0, 1},
                     {0, (int64_t)(uintptr_t)few, 0, 2, 5},
                 };
-                const struct step steps[] = {
-                    {0, 0, 0, 0}, {0, 1, 2, 0}, {8, 0, 0, 0}, {9, 1, 0, 1}, {10, 0, 0, 0},
-                    {11, 0, 0, 1}, {12, 0, 0, 1}, {13, 0, 0, 1}, {14, 0, 0, 1}, {15, 0, 0, 1},
-                    {16, 1, 1, 1}, {0, 0, 0, 0}, {2, 0, 0, 1}, {3, 0, 0, 1}, {4, 0, 0, 1},
-                    {5, 0, 0, 1}, {6, 0, 0, 1}, {7, 0, 0, 1}, {1, 1, 0, 0},
+                const struct operand both[] = {
+                    {0, (int64_t)(uintptr_t)sums, 0, 0, 1},
+                    {0, (int64_t)(uintptr_t)(sums + width), 0, 0, 1},
                 };
-                const struct program program = {steps, sizeof steps / sizeof *steps, operands, 2};
-                const struct piece piece = {0, 3, 0, width, numbers, sums};
-                run_strips(&program, &piece);
-                free(x), free(y), free(few), free(numbers), free(sums);
+                struct step steps[2 * 23] = {{22, 0, 2, 0, 0}, {0, 0, 2, 0, 0}, {0, 1, 3, 0, 0}};
+                size_t count = 3;
+                for (int code = 1; code < 9; code++)
+                    steps[count++] = (struct step){code, code % 2 ? 3 : 0, 2, code < 4 ? 4 : 1, 1};
+                for (int code = 9; code < 17; code++)
+                    steps[count++] = (struct step){code, 0, 2, code == 12 ? 1 : 4, 0};
+                for (int code = 17; code < 22; code++)
+                    steps[count++] = (struct step){code, 2, 0, 1, 0};
+                steps[count++] = (struct step){0, 3, 0, 0, 0};
+                const struct piece piece = {0, 3, 0, width};
+                const struct job job = {
+                    steps, operands, both, &piece, numbers, (int64_t)count, 3, 2, 1, 4, 3, 1,
+                    width, scratch,
+                };
+                run_strips(&job, 2);
+                free(x), free(y), free(few), free(numbers), free(sums), free(scratch);
             }
     return 0;
 }
@@ -85,6 +96,7 @@ def test_sanitizers_find_nothing(tmp_path: Path, code: str) -> None:
         "-Werror",
         "-fsanitize=address,undefined",
     ]
+    flags.append("-pthread")
     command = ["cc", *flags, "-fno-sanitize-recover=all", f"-I{FOLDER}", str(main)]
     sources = [str(path) for path in sorted(FOLDER.glob("*.c"))]
     subprocess.run([*command, *sources, "-o", str(program)], check=True)

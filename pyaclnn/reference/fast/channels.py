@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from pyaclnn.reference.arithmetic.channels import ChannelLayout, WholeChannels
+from pyaclnn.reference.arithmetic.precision import wide
 from pyaclnn.reference.fast.results import empty
 from pyaclnn.reference.fast.strips import Operand, is_worth_strips, run
 
@@ -20,17 +21,10 @@ __all__ = ["channels_of"]
 
 # Channels of so many positions are rows of their own; shorter ones lie side by side in a row.
 FEWEST_POSITIONS = 64
-MEAN = "total += x"
-DEVIATIONS = """
-    a = x - mean
-    left += a
-    squares += a * a
-"""
+MOMENTS = "distances squares += x - pivot"
 NORMALIZED = """
-    a = x - mean
-    a = a * factor
-    a = a + shift
-    out = a
+    a = (x - mean) * factor
+    out = a + shift
 """
 
 
@@ -76,46 +70,46 @@ class StripChannels(NamedTuple):
         """Run a program with a number for each channel, (C, 1), by name.
 
         Returns:
-            The sums ``total``, ``left`` and ``squares`` of each channel, (C, 1), as far as there
-            are.
+            The sums ``distances`` and ``squares`` of each channel, (C, 1), if there are any.
         """
         layout, (rows, columns) = self.layout, self._shape
         operands: dict[str, Any] = {"x": self.tensor.reshape(rows, columns)}
         if out is not None:
             operands["out"] = out.reshape(rows, columns)
-        numbers: dict[str, Any] = {}
-        names = [name for name in ("total", "left", "squares") if f"{name} +=" in text]
-        sums = {}
+        names = ["distances", "squares"] if out is None else []
         if columns == layout.positions:
             numbers = {name: np.tile(vector[:, 0], layout.samples) for name, vector in each.items()}
+            found = run(text, (rows, columns), operands, numbers)
         else:
             operands |= {
                 name: Operand(vector[:, 0], repeat=layout.positions)
                 for name, vector in each.items()
             }
-            sums = dict.fromkeys(names, True)
-        found = run(text, (rows, columns), operands, numbers, sums)
+            found = {name: np.empty(columns) for name in names}
+            run(text, (rows, columns), operands, {}, found)
         # Rows are channels of samples; columns are positions of channels.
-        parts = (1, layout.channels, -1) if sums else (layout.samples, layout.channels, 1)
-        each_part = {name: found[name].reshape(parts) for name in names}
-        if sums and layout.positions == 1:  # nothing to add up, of many
-            return {name: part.reshape(-1, 1) for name, part in each_part.items()}
-        return {name: part.sum(axis=(0, 2))[:, None] for name, part in each_part.items()}
+        if columns != layout.positions and layout.positions == 1:  # nothing to add up, of many
+            return {name: found[name].reshape(-1, 1) for name in names}
+        parts = (-1, layout.channels, 1 if columns == layout.positions else layout.positions)
+        return {name: found[name].reshape(parts).sum(axis=(0, 2))[:, None] for name in names}
 
     def moments(self) -> tuple[NDArray[Any], NDArray[Any]]:
         """Return the mean and the biased variance of each channel, (C, 1) both."""
         layout = self.layout
         count = layout.samples * layout.positions
-        mean = (self._run(MEAN)["total"] / count).astype(layout.dtype)
-        # The mean is rounded before it is subtracted; what that leaves out is added up too.
-        found = self._run(DEVIATIONS, mean=mean)
-        rest, variance = found["left"], found["squares"]
-        rest /= count
+        # Of a channel's own numbers, whose squares of distances are then about its variance.
+        pivot = wide(layout.split(self.tensor)[0, :, :1], layout.dtype)
+        finite = np.isfinite(pivot)
+        if not finite.all():
+            pivot = np.where(finite, pivot, np.float32(0))
+        found = self._run(MOMENTS, pivot=pivot)
+        mean, variance = found["distances"], found["squares"]
+        mean /= count
         variance /= count
-        variance -= rest * rest
-        # Of infinite numbers the rest is none.
-        np.add(mean, rest, out=mean, where=np.isfinite(rest), casting="same_kind")
-        return mean, variance.astype(layout.dtype)
+        with np.errstate(invalid="ignore"):  # an infinity in a channel
+            variance -= mean * mean
+        mean += pivot
+        return mean.astype(layout.dtype), variance.astype(layout.dtype)
 
     def normalized(
         self, mean: NDArray[Any], factor: NDArray[Any], shift: NDArray[Any]

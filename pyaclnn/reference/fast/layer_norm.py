@@ -19,41 +19,32 @@ from pyaclnn.reference.layer_norm import (
 )
 
 NORMALIZED = """
-    total += x
-    mean = total / columns
-    a = x - mean
-    squares += a * a
-    variance = squares / columns
+    pivot = first x
+    distance squares += x - pivot
+    shift = distance / columns
+    mean = pivot + shift
+    square = squares / columns
+    rest = shift * shift
+    variance = square - rest
     sum = variance + eps
     rstd = rsqrt sum
-    a = x - mean
-    a = a * rstd
-    a = a * weight
-    a = a + bias
-    out = a
+    a = (x - mean) * rstd
+    out = a * weight + bias
 """
 SUMS = """
-    b = dy
-    grad_bias += b
-    a = x - mean
-    a = a * rstd
-    grad_weight += b * a
+    a = (x - mean) * rstd
+    grad_bias grad_weight += dy * a
 """
 GRADIENT = """
-    b = b * weight
-    along_ones += b
-    along_xhat += b * a
+    b = dy * weight
+    along_ones along_xhat += b * a
     mean_g = along_ones / columns
     mean_xhat = along_xhat / columns
-    a = x - mean
-    a = a * rstd
-    a = a * mean_xhat
-    b = dy
-    b = b * weight
-    b = b - a
-    b = b - mean_g
-    b = b * rstd
-    grad_input = b
+    slope = mean_xhat * rstd
+    slope = zero - slope
+    a = (x - mean) * slope
+    b = dy * weight + a
+    grad_input = (b - mean_g) * rstd
 """
 
 
@@ -111,15 +102,18 @@ def layer_norm_backward(given: Given) -> Any:
     }
     if not any(given.output_mask):
         return None, None, None
-    found = run(
+    sums = {
+        name: empty((layout.columns,), np.float32) if wanted else None
+        for name, wanted in (("grad_bias", want_bias), ("grad_weight", want_weight))
+    }
+    run(
         SUMS if out is None else SUMS.rstrip() + GRADIENT,
         (layout.rows, layout.columns),
         operands,
         numbers,
-        {"grad_weight": bool(want_weight), "grad_bias": bool(want_bias)},
+        sums,
     )
-    sums = (found.get(name) for name in ("grad_weight", "grad_bias"))
     return out, *(
-        None if each is None else each.astype(np.float32).reshape(layout.normalized)
-        for each in sums
+        None if each is None else each.reshape(layout.normalized)
+        for each in (sums["grad_weight"], sums["grad_bias"])
     )

@@ -14,10 +14,7 @@ from pyaclnn.reference.fast.results import empty
 from pyaclnn.reference.fast.strips import is_worth_strips, run
 from pyaclnn.reference.renorm import factors, renorm as definition
 
-SHORTENED = """
-    a = x * factor
-    out = a
-"""
+SHORTENED = "out = x * factor"
 
 in_blocks_of_slices = in_blocks(CUTS["renorm"])(definition)
 

@@ -19,22 +19,19 @@ NORMALIZED = """
     sum = mean + epsilon
     rstd = rsqrt sum
     a = x * rstd
-    a = a * gamma
-    y = a
+    y = a * gamma
 """
 GRADIENT = """
-    b = dy
     a = x * rstd
-    dgamma += b * a
-    b = b * gamma
+    dgamma += dy * a
+    b = dy * gamma
     along_xhat += b * a
     mean = along_xhat / columns
-    a = x * rstd
-    a = a * mean
-    b = dy * gamma
-    b = b - a
-    b = b * rstd
-    dx = b
+    slope = mean * rstd
+    slope = zero - slope
+    a = x * slope
+    b = dy * gamma + a
+    dx = b * rstd
 """
 
 
@@ -67,7 +64,8 @@ def rms_norm_grad(given: Given) -> Any:
         return gradient(**vars(given))
     layout = RowLayout.of("x", tensor, "the shape of gamma", np.shape(given.gamma))
     dx = empty(tensor.shape, tensor.dtype)
-    found = run(
+    dgamma = empty(layout.normalized, layout.dtype)
+    run(
         GRADIENT,
         (layout.rows, layout.columns),
         {
@@ -77,6 +75,6 @@ def rms_norm_grad(given: Given) -> Any:
             "dx": layout.matrix("dx", dx),
         },
         {"rstd": layout.column_vector("rstd", given.rstd)[:, 0]},
-        {"dgamma": True},
+        {"dgamma": dgamma.reshape(-1)},
     )
-    return dx, found["dgamma"].astype(layout.dtype).reshape(layout.normalized)
+    return dx, dgamma

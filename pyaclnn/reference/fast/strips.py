@@ -5,16 +5,28 @@ A strip stays in the processor's first cache from the first statement to the las
 results never reach the memory, and float16 and bfloat16 are float32 only there. Threads share a
 matrix: each takes a band of its rows or, if there are few, a panel of its columns.
 
-A statement has at most two operands: ``a = x - mean``. Its names are
+The names of a statement are
 
 * strips: ``a`` and ``b``;
-* matrices and vectors, from which and into which strips are copied;
+* matrices and vectors, which are read or written;
 * sums over rows, a number for each column;
 * all others: numbers of a row, in float64.
 
-``total += a`` and ``total += a * b`` add up a strip: to a number of its row, or column by column to
-a sum over rows. A statement with an operand that is None is left out. What follows a statement on
-numbers alone needs all of the row before it, and so is a further pass over the row.
+These are the statements; in place of ``+`` there may be ``-``, ``*`` or, between numbers, ``/``:
+
+* ``a = b + x`` and ``a = b``; a result that is a matrix is written;
+* ``a = (x - mean) * rstd`` and ``a = b * weight + bias``;
+* ``total += a`` and ``total += a * b``: add up a strip, to a number of its row, or column by column
+  to a sum over rows, in one pass only;
+* ``total dot += a * b``: add up both ``a`` and ``a * b``;
+* ``total squares += x - pivot``: add up differences and their squares in float64, which is exact if
+  the pivot is a number of the row, or of the column;
+* ``pivot = first x``: the first number of the row, or 0 if it is not finite;
+* ``rstd = rsqrt sum``, one divided by the root of a number.
+
+An operand that is None leaves its left one alone: ``a = x * None`` is ``a = x``. What is written to
+None is left out. What follows a statement on numbers alone needs all of the row before it, and so
+is a further pass over the row. A number that is not given is 0 at first.
 """
 
 from __future__ import annotations
@@ -27,7 +39,7 @@ import numpy as np
 
 from pyaclnn.reference.arithmetic._narrow_floats import ffi, lib
 from pyaclnn.reference.arithmetic.precision import BFLOAT16, FLOAT16, FLOAT32, wide
-from pyaclnn.reference.fast.workers import spread
+from pyaclnn.reference.fast.workers import threads
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -37,25 +49,29 @@ if TYPE_CHECKING:
 __all__ = ["Operand", "is_worth_strips", "run"]
 
 KINDS = {FLOAT32: 0, FLOAT16: 1, BFLOAT16: 2}
+_DOUBLE = 3  # the kind of a sum in float64
 # Smaller tensors are computed sooner by their definitions.
 FEWEST_ELEMENTS = 16384
 # The elements of a band or panel at least, and how many there are at most.
 PIECE_ELEMENTS = 65536
 PIECES = 16
 # Each band has sums over rows of its own, so it has at least so many rows, and no more columns.
-BAND_ROWS, BAND_COLUMNS = 8, 65536
+BAND_ROWS, BAND_COLUMNS = 8, 16384
 # Without sums a row is enough: the cache still has it at the next pass. Fewer rows than these would
 # leave threads without work.
 FEWEST_ROWS = 8
+# So many columns of all rows are computed before the next.
+BLOCK_COLUMNS = 4096
 # The columns of a panel are a multiple of this, so that its rows begin at lines of the cache.
 PANEL_COLUMNS = 64
 
-_STATEMENT = re.compile(r"(\w+) (\+?=) (?:(rsqrt) )?(\w+)(?: ([-+*/]) (\w+))?")
+_STATEMENT = re.compile(
+    r"(\w+)(?: (\w+))? (\+?=) (?:(rsqrt|first) )?\(?(\w+)"
+    r"(?: ([-+*/]) (\w+)\)?)?(?: ([+*]) (\w+))?"
+)
 _STRIPS = {"a": 0, "b": 1}
-_LEFT, _RIGHT = 2, 3
-"""Strips for operands of a statement that are no strips."""
-_LOAD, _STORE, _ARITHMETIC, _WITH_NUMBER, _ADD_UP, _ADD_COLUMNS, _ON_NUMBERS = 0, 1, 2, 5, 8, 10, 12
-_ROOT = _ON_NUMBERS + 4
+_MOVE, _ARITHMETIC, _WITH_NUMBER, _STANDARDIZE, _SCALE = 0, 1, 4, 7, 8
+_ADD_UP, _ADD_COLUMNS, _ON_NUMBERS, _ROOT, _FIRST = 9, 13, 17, 21, 22
 
 
 class Operand(NamedTuple):
@@ -85,90 +101,119 @@ class Operand(NamedTuple):
         return array, (KINDS[array.dtype], address, stride, self.period, self.repeat)
 
 
-class Pass(NamedTuple):
-    """Statements on numbers of a row, and then on its strips.
+class Program(NamedTuple):
+    """The steps of a program.
 
     Attributes:
-        steps: A row of four integers for each step.
-        totals: The numbers of a row that it adds up.
+        steps: An array of them in C.
+        length: How many there are.
+        registers: The places of the numbers of a row, by name.
+        has_numbers: Whether any step is on these alone.
     """
 
-    steps: list[tuple[int, int, int, int]]
-    totals: set[int]
-
-    @property
-    def on_numbers(self) -> bool:
-        """True before the first statement on strips."""
-        return not self.steps or self.steps[-1][0] >= _ON_NUMBERS
-
-
-class Program(NamedTuple):
-    """The passes of a program, and the numbers of a row by name."""
-
-    passes: list[Pass]
+    steps: Any
+    length: int
     registers: dict[str, int]
+    has_numbers: bool
 
 
 class Assembler(NamedTuple):
-    """A program that is made of statements one by one."""
+    """A program that is made of statements one by one.
 
-    operands: tuple[str, ...]
+    Attributes:
+        places: The places of strips and operands by name.
+        sums: The names of sums over rows.
+        absent: The names that are None.
+        steps: Five integers for each step.
+        registers: As of a `Program`.
+    """
+
+    places: dict[str, int]
     sums: tuple[str, ...]
-    program: Program
+    absent: frozenset[str]
+    steps: list[tuple[int, ...]]
+    registers: dict[str, int]
 
-    def add(self, to: str, assignment: str, root: str, left: str, sign: str, right: str) -> None:
-        """Add a statement, of its parts."""
-        passes, strips = self.program.passes, {*_STRIPS, *self.operands}
-        if not strips & {to, left}:
-            if not passes[-1].on_numbers:
-                passes.append(Pass([], set()))
-            code = _ROOT if root else _ON_NUMBERS + "+-*/".index(sign)
-            step = code, self._number(to), self._number(left), self._number(right or left)
+    def add(self, statement: str) -> None:
+        """Add a statement."""
+        found = _STATEMENT.fullmatch(statement)
+        if found is None:
+            raise ValueError(f"{statement!r} is no statement of a program")
+        to, second, assignment, function, left, sign, right, sign_2, last = (
+            None if part in self.absent else part for part in found.groups()
+        )
+        if right is None:
+            sign, right, sign_2, last = sign_2, last, None, None
+        if found[2] and not second:
+            right = None
+        if to is None:
+            to, second = second, None
+        if to is None or left is None:
+            return
+        if function:
+            self._step(_ROOT if function == "rsqrt" else _FIRST, to, left)
         elif assignment == "+=":
-            first = self._strip(left, _LEFT)
-            second = first if right in (None, left) else self._strip(right, _RIGHT)
-            is_sum = to in self.sums
-            code = (_ADD_COLUMNS if is_sum else _ADD_UP) + (right is not None)
-            step = code, self.sums.index(to) if is_sum else self._number(to), first, second
-            passes[-1].totals.update(() if is_sum else {step[1]})
-        elif to in self.operands:
-            step = _STORE, self.operands.index(to), self._strip(left, _LEFT), 0
+            self._add_up(to, second, left, sign, right)
+        elif not self.places.keys() & {to, left}:
+            self._step(_ON_NUMBERS + "+-*/".index(sign or ""), to, left, right)
         else:
-            first = self._strip(left, _STRIPS[to])
-            if right is None:
-                return
-            is_strip = right in strips
-            code = (_ARITHMETIC if is_strip else _WITH_NUMBER) + "+-*".index(sign)
-            second = self._strip(right, _RIGHT) if is_strip else self._number(right)
-            step = code, _STRIPS[to], first, second
-        passes[-1].steps.append(step)
+            self._compute(to, left, (sign or "") + (sign_2 or "" if last else ""), right, last)
 
-    def _number(self, name: str) -> int:
-        """Return the place of a number of a row."""
-        return self.program.registers.setdefault(name, len(self.program.registers))
+    def _add_up(
+        self, to: str, second: str | None, left: str, sign: str | None, right: str | None
+    ) -> None:
+        """Add a step for a sum, a sum of products, both, or moments."""
+        if second and self._place(to) + 1 != self._place(second):
+            raise ValueError(f"{second!r} does not come next to {to!r}")
+        code = 0 if right is None else 3 if sign == "-" else 1 + bool(second)
+        self._step(code + (_ADD_COLUMNS if to in self.sums else _ADD_UP), to, left, right)
 
-    def _strip(self, name: str, room: int) -> int:
-        """Return a strip, into which an operand is loaded."""
-        if name in self.operands:
-            step = _LOAD, room, self.operands.index(name), 0
-            self.program.passes[-1].steps.append(step)
-        return _STRIPS.get(name, room)
+    def _compute(self, to: str, left: str, signs: str, right: str | None, last: str | None) -> None:
+        """Add a step that computes a strip or a matrix, or two if there is no such step."""
+        on_strips = len(self.places.keys() & {right, last})
+        if right is None:
+            self._step(_MOVE, to, left)
+        elif last is None:
+            code = _ARITHMETIC if on_strips else _WITH_NUMBER
+            self._step(code + "+-*".index(signs[0]), to, left, right)
+        elif signs == "-*" and not on_strips:
+            self._step(_STANDARDIZE, to, left, right, last)
+        elif signs == "*+" and on_strips == len({right, last}):
+            self._step(_SCALE, to, left, right, last)
+        else:
+            strip = to if to in _STRIPS else left
+            if strip not in _STRIPS or last == strip:
+                raise ValueError(f"{to!r} needs a strip between two steps")
+            self._compute(strip, left, signs[0], right, None)
+            self._compute(to, strip, signs[1], last, None)
+
+    def _step(self, code: int, to: str, *operands: str | None) -> None:
+        places = [self._place(name) for name in operands]
+        self.steps.append((code, self._place(to), *places, *[0] * (3 - len(places))))
+
+    def _place(self, name: str | None) -> int:
+        """Return the place of a strip, an operand, a sum or a number of a row."""
+        if name is None:
+            return 0
+        if name in self.sums:
+            return self.sums.index(name)
+        known = self.places.get(name)
+        return self.registers.setdefault(name, len(self.registers)) if known is None else known
 
 
 @functools.lru_cache(maxsize=256)
 def assembled(
     text: str, operands: tuple[str, ...], sums: tuple[str, ...], absent: frozenset[str]
 ) -> Program:
-    """Make steps of statements, without those that have an absent operand."""
-    assembler = Assembler(operands, sums, Program([Pass([], set())], {}))
+    """Make steps of statements, without what is absent."""
+    names = (*_STRIPS, *operands)
+    places = {name: place for place, name in enumerate(names)}
+    assembler = Assembler(places, sums, absent, [], {})
     for statement in text.strip().splitlines():
-        found = _STATEMENT.fullmatch(statement.strip())
-        if found is None:
-            raise ValueError(f"{statement.strip()!r} is no statement of a program")
-        to, assignment, root, left, sign, right = found.groups()
-        if not absent & {to, left, right}:
-            assembler.add(to, assignment, root, left, sign, right)
-    return assembler.program
+        assembler.add(statement.strip())
+    steps = assembler.steps
+    has_numbers = any(code >= _ON_NUMBERS for code, *_ in steps)
+    return Program(ffi.new("struct step[]", steps), len(steps), assembler.registers, has_numbers)
 
 
 def is_worth_strips(tensor: ArrayLike) -> bool:
@@ -182,7 +227,7 @@ def run(
     shape: tuple[int, int],
     operands: Mapping[str, NDArray[Any] | Operand | None],
     numbers: Mapping[str, ArrayLike] | None = None,
-    sums: Mapping[str, bool] | None = None,
+    sums: Mapping[str, NDArray[Any] | None] | None = None,
 ) -> dict[str, NDArray[np.float64]]:
     """Run a program on a matrix.
 
@@ -192,84 +237,92 @@ def run(
         operands: Matrices, and vectors of a number for each column, by name; None for each that
             there is not.
         numbers: Numbers for all rows, or for each, by name; ``columns`` is there by itself.
-        sums: The names of sums over rows, and whether they are wanted.
+        sums: float32 or float64 arrays of a number for each column, which sums over rows are
+            written to; None for each that is not wanted.
 
     Returns:
-        The numbers of the rows, (rows,) each, and the sums that are wanted, (columns,) each.
+        The numbers of the rows, (rows,) each.
     """
     rows, columns = shape
     given = {name: value for name, value in operands.items() if value is not None}
-    wanted = tuple(name for name, is_wanted in (sums or {}).items() if is_wanted)
+    wanted = {name: array for name, array in (sums or {}).items() if array is not None}
     absent = frozenset({*operands, *(sums or {})} - {*given, *wanted})
-    program = assembled(text, tuple(given), wanted, absent)
+    program = assembled(text, tuple(given), tuple(wanted), absent)
     placed = [Operand.placed(v if isinstance(v, Operand) else Operand(v)) for v in given.values()]
-    pieces, bands = cut(rows, columns, bool(wanted))
+    pieces, count, bands = cut(rows, columns, bool(wanted), PIECE_ELEMENTS, PANEL_COLUMNS)
 
-    registers = np.zeros((1 if bands else len(pieces), rows, len(program.registers)))
+    registers = np.zeros((1 if bands else count, rows, len(program.registers)))
     for name, number in {"columns": columns, **(numbers or {})}.items():
         if name in program.registers:
             registers[..., program.registers[name]] = number
-    totals = [np.zeros((len(wanted), piece[3] - piece[2])) for piece in pieces]
-    runner = Runner(np.array([row for _, row in placed], np.int64), registers, totals)
-    passes = [program.passes] if bands else [[one] for one in program.passes]
-    for some in passes:
-        runner.run([step for one in some for step in one.steps], pieces)
-        merged = sorted(set[int]().union(*(one.totals for one in some)))
-        if merged and not bands:
-            registers[..., merged] = np.add.reduce(registers[..., merged], axis=0)
-    whole = functools.reduce(np.add, totals) if bands else np.concatenate(totals, axis=1)
-    found = {name: registers[0, :, place] for name, place in program.registers.items()}
-    return found | dict(zip(wanted, whole, strict=True))
+    partial = np.empty((count, len(wanted), columns)) if bands else None
+    if partial is None:
+        totals = [sum_operand(array) for array in wanted.values()]
+    else:
+        totals = [sum_operand(partial[:, place]) for place in range(len(wanted))]
+    block = columns if bands and program.has_numbers else BLOCK_COLUMNS
+    scratch = np.empty(count * (len(wanted) * (block + 8) * 3 // 2 + 1))
+    table = ffi.new("struct operand[]", [row for _, row in placed] + totals)
+    job = ffi.new(
+        "struct job *",
+        (
+            program.steps,
+            table,
+            table + len(placed),
+            pieces,
+            ffi.from_buffer("double[]", registers),
+            program.length,
+            len(placed),
+            len(totals),
+            count,
+            len(program.registers),
+            rows,
+            bands,
+            block,
+            ffi.from_buffer("double[]", scratch),
+        ),
+    )
+    lib.run_strips(job, threads() if count > 1 else 1)
+    if partial is not None:
+        for place, array in enumerate(wanted.values()):
+            array[...] = np.add.reduce(partial[:, place], axis=0)
+    return {name: registers[0, :, place] for name, place in program.registers.items()}
 
 
-class Runner(NamedTuple):
-    """The memory of a program that runs.
-
-    Attributes:
-        operands: A row of integers for each operand.
-        registers: The numbers of rows, once for all bands or for each panel.
-        sums: The sums over rows, for each piece.
-    """
-
-    operands: NDArray[np.int64]
-    registers: NDArray[np.float64]
-    sums: list[NDArray[np.float64]]
-
-    def run(self, steps: list[tuple[int, int, int, int]], pieces: list[tuple[int, ...]]) -> None:
-        """Run some steps on all pieces."""
-        table = np.array(steps, np.int32)
-        program = ffi.new(
-            "struct program *",
-            (
-                ffi.from_buffer("struct step[]", table),
-                len(steps),
-                ffi.from_buffer("struct operand[]", self.operands),
-                self.registers.shape[2],
-            ),
-        )
-
-        def work(place: int) -> None:
-            arrays = self.registers[place % len(self.registers)], self.sums[place]
-            pointers = [ffi.from_buffer("double[]", array) for array in arrays]
-            lib.run_strips(program, ffi.new("struct piece *", (*pieces[place], *pointers)))
-
-        spread(work, range(len(pieces)))
+def sum_operand(array: NDArray[Any]) -> tuple[int, ...]:
+    """Return how C writes a sum over rows, or one for each band."""
+    kind = KINDS.get(array.dtype, _DOUBLE)
+    stride = array.strides[0] // array.itemsize if array.ndim > 1 else 0
+    return kind, array.__array_interface__["data"][0], stride, 0, 1
 
 
-def cut(rows: int, columns: int, has_sums: bool) -> tuple[list[tuple[int, ...]], bool]:
+@functools.lru_cache(maxsize=256)
+def cut(
+    rows: int, columns: int, has_sums: bool, piece_elements: int, panel_columns: int
+) -> tuple[Any, int, bool]:
     """Cut a matrix into bands or panels, whatever the number of processors.
 
+    Args:
+        rows: The rows of the matrix.
+        columns: Its columns.
+        has_sums: Whether a program adds up rows.
+        piece_elements: The elements of a band or panel at least.
+        panel_columns: What the columns of a panel are a multiple of.
+
     Returns:
-        The first row and the last, the first column and the last of each; whether it is a band.
+        The pieces as C has them, how many there are, and whether they are bands.
     """
-    count = max(1, min(PIECES, rows * columns // PIECE_ELEMENTS))
+    count = max(1, min(PIECES, rows * columns // piece_elements))
     if has_sums:
         in_bands = rows >= BAND_ROWS * count and columns <= BAND_COLUMNS
     else:
         in_bands = rows >= FEWEST_ROWS
-    if count == 1 or in_bands:
-        return [(*edges, 0, columns) for edges in spans(rows, count, 1)], True
-    return [(0, rows, *edges) for edges in spans(columns, count, PANEL_COLUMNS)], False
+    in_bands |= count == 1
+    if in_bands:
+        pieces = [(*edges, 0, columns) for edges in spans(rows, count, 1)]
+    else:
+        pieces = [(0, rows, *edges) for edges in spans(columns, count, panel_columns)]
+    return ffi.new("struct piece[]", pieces), len(pieces), in_bands
 
 
 def spans(size: int, count: int, unit: int) -> Iterator[tuple[int, int]]:

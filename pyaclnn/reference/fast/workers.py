@@ -18,13 +18,18 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from concurrent.futures import ThreadPoolExecutor
 
-__all__ = ["plain_arithmetic", "spread"]
+__all__ = ["plain_arithmetic", "spread", "threads"]
 
 # Scratch memory grows with every thread, and the interpreter lock has only so much to give.
 MOST_THREADS = 8
 
 Piece = TypeVar("Piece")
 Result = TypeVar("Result")
+
+
+def threads() -> int:
+    """Return how many threads share a call's work."""
+    return min(len(os.sched_getaffinity(0)), MOST_THREADS)
 
 
 @functools.lru_cache(maxsize=2)
@@ -63,8 +68,8 @@ def spread(work: Callable[[Piece], Result], pieces: Sequence[Piece]) -> list[Res
     Returns:
         The results, in the order of the pieces.
     """
-    threads = min(len(os.sched_getaffinity(0)), MOST_THREADS) if len(pieces) > 1 else 1
-    if threads == 1:
+    count = threads() if len(pieces) > 1 else 1
+    if count == 1:
         return [work(piece) for piece in pieces]
     buffer = np.getbufsize()
     results: list[Any] = [None] * len(pieces)
@@ -76,7 +81,7 @@ def spread(work: Callable[[Piece], Result], pieces: Sequence[Piece]) -> list[Res
                 results[place] = work(piece)
 
     # The calling thread works too, for waking another takes as long as a small piece.
-    others = [pool(os.getpid(), threads).submit(share) for _ in range(threads - 1)]
+    others = [pool(os.getpid(), count).submit(share) for _ in range(count - 1)]
     try:
         share()
     finally:

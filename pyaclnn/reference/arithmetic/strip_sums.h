@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+// Steps that add up a strip.
+#include "strip_work.h"
+
+#define UNROLLED 4
+#define UNTIL(end, step) for (; i + (step) <= (end); i += (step))
+
+INLINE double sum_of(const wide_lanes sums[UNROLLED])
+{
+    const wide_lanes all = (sums[0] + sums[1]) + (sums[2] + sums[3]);
+    return (all[0] + all[1]) + (all[2] + all[3]);
+}
+
+// In float64.
+INLINE double sum_of_lanes(const lanes sums[UNROLLED])
+{
+    wide_lanes wide[UNROLLED], half[2];
+    for (size_t k = 0; k < UNROLLED; k++) {
+        split(half, sums + k);
+        wide[k] = half[0] + half[1];
+    }
+    return sum_of(wide);
+}
+
+// Each lane adds few numbers in float32; lanes are added in float64.
+INLINE double add_products(int from, const unsigned char *left, const float *right, size_t count)
+{
+    lanes sums[UNROLLED] = {{0}}, x, y;
+    double total = 0;
+    size_t i = 0;
+    UNTIL(count, UNROLLED * LANES)
+        for (size_t k = 0; k < UNROLLED; k++) {
+            load(&x, from, left + (i + k * LANES) * size_of(from));
+            y = x;
+            if (right)
+                load(&y, SINGLE, right + i + k * LANES);
+            sums[k] += x * y;
+        }
+    for (; i < count; i += LANES) {
+        const size_t some = count - i < LANES ? count - i : LANES;
+        load_some(&x, from, left + i * size_of(from), some);
+        y = x;
+        if (right)
+            load_some(&y, SINGLE, right + i, some);
+        for (size_t k = 0; k < some; k++)
+            total += (double)(x[k] * y[k]);
+    }
+    return total + sum_of_lanes(sums);
+}
+
+// In float64: no rounding can be seen beside numbers far from zero and near to one another.
+INLINE double add_numbers(int from, const unsigned char *left, size_t count)
+{
+    wide_lanes sums[UNROLLED] = {{0}}, wide[2];
+    lanes x;
+    double total = 0;
+    size_t i = 0;
+    UNTIL(count, UNROLLED * WIDE)
+        for (size_t k = 0; k < UNROLLED; k += 2) {
+            load(&x, from, left + (i + k * WIDE) * size_of(from));
+            split(wide, &x);
+            sums[k] += wide[0];
+            sums[k + 1] += wide[1];
+        }
+    for (; i < count; i += LANES) {
+        const size_t some = count - i < LANES ? count - i : LANES;
+        load_some(&x, from, left + i * size_of(from), some);
+        for (size_t k = 0; k < some; k++)
+            total += (double)x[k];
+    }
+    return total + sum_of(sums);
+}
+
+// Both of these at once.
+INLINE void add_both(double *to, int from, const unsigned char *left, const float *right,
+                     size_t count)
+{
+    wide_lanes sums[UNROLLED] = {{0}}, wide[2];
+    lanes products[UNROLLED] = {{0}}, x, y;
+    double total = 0, dot = 0;
+    size_t i = 0;
+    UNTIL(count, UNROLLED * LANES)
+        for (size_t k = 0; k < UNROLLED; k++) {
+            load(&x, from, left + (i + k * LANES) * size_of(from));
+            load(&y, SINGLE, right + i + k * LANES);
+            split(wide, &x);
+            sums[k] += wide[0] + wide[1];
+            products[k] += x * y;
+        }
+    for (; i < count; i += LANES) {
+        const size_t some = count - i < LANES ? count - i : LANES;
+        load_some(&x, from, left + i * size_of(from), some);
+        for (size_t k = 0; k < some; k++) {
+            total += (double)x[k];
+            dot += (double)(x[k] * right[i + k]);
+        }
+    }
+    to[0] += total + sum_of(sums);
+    to[1] += dot + sum_of_lanes(products);
+}
+
+// Adds up distances from a pivot, and their squares. In a strip they are distances from a number of
+// it, which is not far from most others: few of these in float32 lose nothing that can be seen.
+INLINE void add_moments(double *to, int from, const unsigned char *left, double pivot, size_t count)
+{
+    lanes sums[UNROLLED] = {{0}}, squares[UNROLLED] = {{0}}, x;
+    double total = 0, square = 0;
+    size_t i = 0;
+    load_some(&x, from, left, 1);
+    const float near = __builtin_isfinite(x[0]) ? x[0] : 0;
+    UNTIL(count, UNROLLED * LANES)
+        for (size_t k = 0; k < UNROLLED; k++) {
+            load(&x, from, left + (i + k * LANES) * size_of(from));
+            x -= near;
+            sums[k] += x;
+            squares[k] += x * x;
+        }
+    for (; i < count; i += LANES) {
+        const size_t some = count - i < LANES ? count - i : LANES;
+        load_some(&x, from, left + i * size_of(from), some);
+        for (size_t k = 0; k < some; k++) {
+            const double distance = (double)(x[k] - near);
+            total += distance;
+            square += distance * distance;
+        }
+    }
+    total += sum_of_lanes(sums);
+    square += sum_of_lanes(squares);
+    const double between = (double)near - pivot;
+    to[0] += total + (double)count * between;
+    to[1] += square + between * (2 * total + (double)count * between);
+}
+
+// Sums over rows: numbers of two rows are added in float32, which is exact if they are equal, and
+// their sums in float64.
+INLINE void add_to_columns(double *sums, float *first, int is_second, const lanes *number)
+{
+    wide_lanes wide[2];
+    lanes both = *number;
+    if (!is_second) {
+        *(lanes *)first = both;
+        return;
+    }
+    both += *(const lanes *)first;
+    split(wide, &both);
+    ((wide_lanes *)sums)[0] += wide[0];
+    ((wide_lanes *)sums)[1] += wide[1];
+}
+
+// Adds up a strip, its products, or both. The sums of a strip have room for whole vectors.
+INLINE void add_columns(const struct work *work, int64_t sum, int64_t product, int is_second,
+                        int from, const unsigned char *left, const float *right)
+{
+    const size_t count = work->count, apart = work->sums_apart;
+    for (size_t i = 0; i < count; i += LANES) {
+        const size_t some = count - i < LANES ? count - i : LANES;
+        lanes x, y;
+        if (some == LANES)
+            load(&x, from, left + i * size_of(from));
+        else
+            load_some(&x, from, left + i * size_of(from), some);
+        if (sum >= 0) {
+            const size_t place = (size_t)sum * apart + i;
+            add_to_columns(work->sums + place, work->few + place, is_second, &x);
+        }
+        if (product >= 0) {
+            const size_t place = (size_t)product * apart + i;
+            if (some == LANES)
+                load(&y, SINGLE, right + i);
+            else
+                load_some(&y, SINGLE, right + i, some);
+            x *= y;
+            add_to_columns(work->sums + place, work->few + place, is_second, &x);
+        }
+    }
+}
+
+// In float64, as the moments of a row are in the end.
+INLINE void add_moments_of_columns(double *sums, double *squares, int from,
+                                   const unsigned char *left, const float *pivots, size_t count)
+{
+    lanes x, y;
+    wide_lanes wide[2], pivot[2];
+    size_t i = 0;
+    UNTIL(count, LANES)
+    {
+        load(&x, from, left + i * size_of(from));
+        load(&y, SINGLE, pivots + i);
+        split(wide, &x);
+        split(pivot, &y);
+        for (size_t half = 0; half < 2; half++) {
+            const wide_lanes distance = wide[half] - pivot[half];
+            *(wide_lanes *)(sums + i + half * WIDE) += distance;
+            *(wide_lanes *)(squares + i + half * WIDE) += distance * distance;
+        }
+    }
+    if (i == count)
+        return;
+    load_some(&x, from, left + i * size_of(from), count - i);
+    for (size_t k = 0; i < count; i++, k++) {
+        const double distance = (double)x[k] - (double)pivots[i];
+        sums[i] += distance;
+        squares[i] += distance * distance;
+    }
+}

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+// The codes of steps, and where steps find their numbers.
+#include "lanes.h"
+#include "strips.h"
+
+// The codes of steps. Those of each kind of arithmetic follow one another.
+enum {
+    MOVE,              // strip or operand, strip or operand
+    ADD,               // strip or operand, the same, the same
+    SUBTRACT,          //
+    MULTIPLY,          //
+    ADD_REGISTER,      // strip or operand, the same, register
+    SUBTRACT_REGISTER, //
+    MULTIPLY_REGISTER, //
+    STANDARDIZE,       // the same with one more: (left - register) * register
+    SCALE,             // strip or operand, the same thrice: left * right + last
+    TOTAL,             // register, strip or operand: added to it
+    DOT,               // register, strip or operand, the same
+    TOTAL_AND_DOT,     // two registers, the same
+    MOMENTS,           // two registers, strip or operand, register
+    TOTAL_COLUMNS,     // the same four, with sums
+    DOT_COLUMNS,       //
+    TOTAL_AND_DOT_COLUMNS,
+    MOMENTS_COLUMNS, // with a strip or operand as well
+    FIRST_SCALAR,      // on registers alone, before the strips of a row
+    PLUS = FIRST_SCALAR,
+    MINUS,
+    TIMES,
+    DIVIDED,
+    RECIPROCAL_ROOT,
+    PIVOT, // register, operand: the first number of the row
+};
+
+#define STRIPS 2   // strips of a program
+#define SPARE 3    // strips for operands that are repeated or widened: left, right and last
+#define LENGTH 512 // numbers of a strip: those of a program and their sums fit the first cache
+
+// Numbers of a type that is widened where it is used.
+struct source {
+    const void *at;
+    int kind;
+};
+
+struct strips {
+    const float *at[STRIPS]; // where the numbers are: an operand of float32 is not copied
+    float room[STRIPS + SPARE][LENGTH];
+};
+
+// Where a step works.
+struct work {
+    const struct operand *operands;
+    double *registers; // of the row
+    double *sums;      // of the first column
+    float *few;        // of the first of two rows
+    int is_second;     // of these rows
+    size_t sums_apart; // from the sums of one kind to the next
+    int64_t row, column;
+    size_t count; // the numbers of the strip
+};
+
+INLINE struct source operand_at(int32_t place, const struct work *work, float *room)
+{
+    const struct operand *const operand = work->operands + (place - STRIPS);
+    const int kind = (int)operand->kind;
+    const int64_t row = operand->period ? work->row % operand->period : work->row;
+    const uintptr_t first =
+        (uintptr_t)operand->address + (uintptr_t)(row * operand->stride) * size_of(kind);
+    const size_t column = (size_t)work->column, repeat = (size_t)operand->repeat;
+    if (repeat == 1)
+        return (struct source){(const void *)(first + column * size_of(kind)), kind};
+    const float *const single = (const float *)first;
+    size_t left = repeat - column % repeat;
+    for (size_t i = 0, from = column / repeat; i < work->count; from++) {
+        const size_t end = work->count - i < left ? work->count : i + left;
+        for (; i < end; i++)
+            room[i] = single[from];
+        left = repeat;
+    }
+    return (struct source){room, SINGLE};
+}
+
+INLINE struct source source_at(int32_t place, const struct work *work, struct strips *strips)
+{
+    if (place < STRIPS)
+        return (struct source){strips->at[place], SINGLE};
+    return operand_at(place, work, strips->room[STRIPS]);
+}
+
+// The same in float32.
+INLINE const float *plain_at(int32_t place, const struct work *work, struct strips *strips,
+                             float *room)
+{
+    if (place < STRIPS)
+        return strips->at[place];
+    const struct source from = operand_at(place, work, room);
+    if (from.kind == SINGLE)
+        return from.at;
+    widen(from.kind == BFLOAT, from.at, 0, room, 1, work->count);
+    return room;
+}

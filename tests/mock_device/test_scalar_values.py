@@ -118,3 +118,22 @@ def test_powers_of_integers_count(bench: Bench) -> None:
         arguments: Arguments = {"self": base, "exponent": scalar, "out": out}
         reply = check(bench, "aclnnPowTensorScalar", arguments)
         assert (reply.status, reply.any_scalars) == (status, False)
+
+
+@pytest.mark.parametrize("beta", [0.0, 1.0])
+def test_a_factor_of_zero_excuses_no_shape(beta: float, bench: Bench) -> None:
+    shapes = {"self": (5, 7), "mat1": (2, 3), "mat2": (3, 4), "out": (2, 4)}
+    arguments: Arguments = {name: bench.empty(*dims) for name, dims in shapes.items()}
+    one, factor = (
+        Scalar(CODES["f32"], np.array(value, np.float32).tobytes()) for value in (1, beta)
+    )
+    given = {name: arguments[name] for name in ("self", "mat1", "mat2")}
+    given |= {"beta": factor, "alpha": one, "out": arguments["out"], "cubeMathType": 0}
+    assert check(bench, "aclnnAddmm", given).status == 161002
+
+
+def test_a_balance_ends_whatever_its_tolerance(bench: Bench) -> None:
+    cost, p = (bench.put(np.array([[0.5, 2, 1], [1, 0, 3]])) for _ in range(2))
+    tolerance = Scalar(CODES["f32"], np.array(-1, np.float32).tobytes())
+    bench.launch("aclnnSinkhorn", {"cost": cost, "tol": tolerance, "p": p})
+    np.testing.assert_allclose(bench.get(p).sum(0), np.full(3, 1 / 3), rtol=1e-5)

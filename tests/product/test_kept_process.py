@@ -40,6 +40,7 @@ def twice(npu):
     return y.numpy().tolist()
 
 seen = []
+THREES, FOURS = np.full(16, 3, np.float32), np.full(16, 4, np.float32)
 
 def test_first(npu):
     assert norm(npu).shape == (2, 8)
@@ -51,6 +52,16 @@ def test_second_has_its_process_and_other_memory(npu):
     fresh = pyaclnn.DeviceArray.empty((1 << 16,), np.uint16, npu).numpy()
     assert (fresh == 0x7FFF).all()
     assert norm(npu).shape == (2, 8)
+
+def product(npu):
+    return pyaclnn.aclnn.mul(THREES, FOURS, out=np.zeros(16, np.float32))[0]
+
+def test_third_multiplies(npu):
+    assert product(npu) == 12
+
+def test_fourth_divides_before_it_multiplies(npu):  # calls of as many bytes, in another order
+    assert pyaclnn.aclnn.div(THREES, FOURS, out=np.zeros(16, np.float32))[0] == 0.75
+    assert product(npu) == 12
 
 @pytest.mark.pyaclnn(soc="Ascend310P3", mode="eager")
 def test_another_chip(npu):

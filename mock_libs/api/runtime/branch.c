@@ -157,7 +157,9 @@ aclError aclrtSetLabel(aclrtLabel handle, aclrtStream where)
 aclError aclrtCreateLabelList(aclrtLabel *labels, size_t num, aclrtLabelList *labelList)
 {
     aclError status = ACL_SUCCESS;
-    struct label_list *list = calloc(1, sizeof *list + num * sizeof *list->labels);
+    const size_t most = (SIZE_MAX - sizeof(struct label_list)) / sizeof(struct label);
+    struct label_list *list =
+        num > most ? NULL : calloc(1, sizeof *list + num * sizeof *list->labels);
     void *made = list == NULL ? NULL : mock_handle_new(MOCK_LABEL_LIST, list);
     if (made == NULL) {
         free(list);

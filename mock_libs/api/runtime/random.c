@@ -100,7 +100,10 @@ static bool run(void *work, bool wrong, aclError *failed, const char **text)
         read_parameter(&given[0], bytes[0], size) && read_parameter(&given[1], bytes[1], size) &&
         (info->randomCounterAddr == NULL ||
          mock_read_memory(info->randomCounterAddr, &first, sizeof first));
-    uint8_t *drawn_bytes = good ? calloc(count + 1, size) : NULL;
+    /* The number may be one that device memory has held: whatever was there. */
+    const bool live = good && count <= (SIZE_MAX - 1) / size &&
+                      mock_is_live(info->randomResultAddr, count * size, true);
+    uint8_t *drawn_bytes = live ? malloc(count * size + 1) : NULL;
     if (drawn_bytes != NULL) {
         const double limits[2] = {to_double(info->dataType, bytes[0]),
                                   to_double(info->dataType, bytes[1])};
@@ -111,8 +114,10 @@ static bool run(void *work, bool wrong, aclError *failed, const char **text)
     }
     if (drawn_bytes == NULL || !mock_write_memory(info->randomResultAddr, drawn_bytes, count * size)) {
         *failed = ACL_ERROR_RT_SYS_DMA;
-        *text = "the memory of random numbers or of their parameters was freed before the stream "
-                "came to them";
+        *text = live && drawn_bytes == NULL
+                    ? "no host memory for random numbers"
+                    : "the memory of random numbers, or of their parameters, is not all live when the "
+                      "stream comes to them";
     }
     free(drawn_bytes);
     return true;
@@ -146,8 +151,9 @@ aclError aclrtRandomNumAsync(const aclrtRandomNumTaskInfo *taskInfo, const aclrt
     if (!taskInfo->randomNum.isAddr) {
         memcpy(&count, taskInfo->randomNum.valueOrAddr, sizeof count);
     }
-    const uint64_t bytes = count * mock_data_type_size(taskInfo->dataType);
-    if (!mock_is_on_device("randomResultAddr", taskInfo->randomResultAddr, bytes)) {
+    uint64_t bytes;
+    if (__builtin_mul_overflow(count, mock_data_type_size(taskInfo->dataType), &bytes) ||
+        !mock_is_on_device("randomResultAddr", taskInfo->randomResultAddr, bytes)) {
         return mock_fail(ACL_ERROR_RT_PARAM_INVALID, "randomResultAddr is no live device memory");
     }
     aclrtRandomNumTaskInfo *kept = malloc(sizeof *kept);

@@ -63,12 +63,18 @@ static aclnnStatus request_plan(const struct mock_call *call, struct plan *plan)
     return code;
 }
 
-/* Ask the device, unless it has accepted an equal call before. This writes the addresses. */
-static aclnnStatus find_plan(struct mock_call *call, struct plan *plan)
+/* The current device and its process; 0 for none that lives. */
+static uint64_t current_session(void)
 {
     struct device *device = mock_current_device();
     const bool alive = device != NULL && mock_device_alive(device) == ACL_SUCCESS;
-    const uint64_t session = alive ? device->session * MOCK_MAX_DEVICES + (uint64_t)device->id : 0;
+    return alive ? device->session * MOCK_MAX_DEVICES + (uint64_t)device->id : 0;
+}
+
+/* Ask the device, unless it has accepted an equal call before. This writes the addresses. */
+static aclnnStatus find_plan(struct mock_call *call, uint64_t session, struct plan *plan)
+{
+    const bool alive = session != 0;
     const size_t length = call->length - MOCK_PREFIX;
     if (alive && mock_answer_find(session, call->bytes + MOCK_PREFIX, length, plan)) {
         mock_write_addresses(call->bytes, call->slots, call->slot_count);
@@ -90,6 +96,7 @@ static aclnnStatus find_plan(struct mock_call *call, struct plan *plan)
         return ACLNN_SUCCESS;
     }
     const aclnnStatus status = request_plan(call, plan);
+    plan->session = session;
     if (keys != NULL && status == ACLNN_SUCCESS && alive) {
         mock_answer_store(session, plan->any_scalars ? blank : key, length, plan);
     }
@@ -111,10 +118,12 @@ static aclnnStatus create(struct mock_call *call, uint32_t null_pointers,
     struct plan plan;
     const bool hit = null_pointers == 0 && mock_current_device() != NULL &&
                      mock_cache_find(call->bytes + MOCK_PREFIX, call->length - MOCK_PREFIX, &plan);
-    if (hit) {
+    const uint64_t session = current_session();
+    /* A device that was reset has a new process, which does not know the number of the plan. */
+    if (hit && (session == 0 || session == plan.session)) {
         mock_write_addresses(call->bytes, call->slots, call->slot_count);
     } else {
-        const aclnnStatus status = find_plan(call, &plan);
+        const aclnnStatus status = find_plan(call, session, &plan);
         if (status != ACLNN_SUCCESS) {
             return status;
         }

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import threading
 from collections import OrderedDict
@@ -29,6 +30,8 @@ _AXES = ("dim", "dims")
 # The host caches answers of phase 1 and runs them again and again; what was not used for so many
 # other calls is checked once more instead of being kept.
 _MOST = 1024
+_numbers = itertools.count((os.getpid() << 32) + 1)
+"""Numbers of calls. A process that has one device after the other gives none of them twice."""
 
 
 @dataclass(slots=True)
@@ -95,7 +98,6 @@ class CheckedCalls:
     """
 
     def __init__(self) -> None:
-        self._next = os.getpid() << 32
         self._calls: OrderedDict[int, CheckedCall] = OrderedDict()
         self._lock = threading.Lock()
 
@@ -112,11 +114,11 @@ class CheckedCalls:
         if not checked.call.encoded_bytes:
             return 0
         with self._lock:
-            self._next += 1
-            self._calls[self._next] = checked
+            number = next(_numbers)
+            self._calls[number] = checked
             if len(self._calls) > _MOST:
                 self._calls.popitem(last=False)
-            return self._next
+            return number
 
     def with_number(self, number: int) -> CheckedCall | None:
         """Find a call by its number, with the addresses of its last run."""

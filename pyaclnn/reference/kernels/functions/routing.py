@@ -6,7 +6,7 @@ An expanded row is a token for one of its experts; rows are in the order of the 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 Array = Any
+_MOST_ROUNDS: Final = 10_000
+"""Most turns of a balance between rows and columns."""
 
 
 def groups_of_rows(ends: Array, count: int, *, counts: bool = False) -> Array:
@@ -179,12 +181,15 @@ def experts_chosen(
 
 
 def sinkhorn(cost: Array, tolerance: float) -> Array:
-    """A matrix of routing whose rows and columns are balanced by turns until they change little."""
+    """A matrix of routing whose rows and columns are balanced by turns until they change little.
+
+    A tolerance that rounding alone exceeds ends it after `_MOST_ROUNDS`.
+    """
     raised = np.exp(cost)
     rows, columns = np.ones(len(cost)), np.ones(cost.shape[1])
-    error = np.inf
-    while error > tolerance:
+    for _ in range(_MOST_ROUNDS):
         rows = 1 / len(rows) / ((columns * raised).sum(1) + 1e-8)
         old, columns = columns, 1 / len(columns) / ((rows[:, None] * raised).sum(0) + 1e-8)
-        error = np.abs(old - columns).mean()
+        if np.abs(old - columns).mean() <= tolerance:
+            break
     return columns * raised * rows[:, None]

@@ -10,6 +10,7 @@ import functools
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from pyaclnn.base.locks import cached_property
 from pyaclnn.facts.operators.catalogue import catalogue
 from pyaclnn.reference.kernels.forms import form_of, kernel_of_form
 from pyaclnn.reference.kernels.rows import rows
@@ -43,7 +44,7 @@ class _BuiltIn(Mapping[str, "Kernel"]):
     def _plain(self, name: str) -> str | None:
         return None if name in rows() else form_of(name, rows())
 
-    @functools.cached_property
+    @cached_property
     def _names(self) -> tuple[str, ...]:
         """All names; one alone is looked up without them, as most processes do."""
         return (*rows(), *(name for name in catalogue() if self._plain(name) is not None))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The C of the reference under AddressSanitizer and UBSan."""
+"""The C of the reference under AddressSanitizer, UBSan and ThreadSanitizer."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ import subprocess
 from pathlib import Path
 
 import pytest
+
+from tests.mock_libs.sanitized import start
 
 FOLDER = Path(__file__).parents[2] / "pyaclnn/reference/arithmetic"
 
@@ -82,9 +84,61 @@ int main(void)
 """
 
 
+SHARED = """
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include "shared_job.h"
+enum { ROUNDS = 3, PIECES = 40 };
+struct sums {
+    int64_t given[PIECES], totals[ROUNDS];
+};
+static void add(const void *context, int64_t round, int64_t piece)
+{
+    struct sums *sums = (struct sums *)context;
+    sums->given[piece] += round + (round ? sums->totals[round - 1] : 1);
+}
+static void finish(const void *context, int64_t round)
+{
+    struct sums *sums = (struct sums *)context;
+    for (int piece = 0; piece < PIECES; piece++)
+        sums->totals[round] += sums->given[piece];
+}
+static void *jobs(void *unused)
+{
+    for (int i = 0; i < 300; i++) {
+        struct sums sums = {0};
+        run_shared(&(struct shared){add, finish, &sums, ROUNDS, PIECES}, 3);
+        /* 1 each; 1 + 1 + 40 each; 42 + 2 + 1680 each */
+        if (sums.totals[0] != 40 || sums.totals[1] != 1680 || sums.totals[2] != 68960)
+            abort();
+    }
+    return unused;
+}
+int main(void)
+{
+    pthread_t threads[3];
+    for (int i = 0; i < 3; i++)
+        pthread_create(&threads[i], NULL, jobs, NULL);
+    jobs(NULL);
+    for (int i = 0; i < 3; i++)
+        pthread_join(threads[i], NULL);
+    return 0;
+}
+"""
+
+
 @pytest.mark.exhaustive
-@pytest.mark.parametrize("code", [EVERY_COUNT, EVERY_STEP], ids=["conversions", "strips"])
-def test_sanitizers_find_nothing(tmp_path: Path, code: str) -> None:
+@pytest.mark.parametrize(
+    ("code", "sanitizers"),
+    [
+        pytest.param(EVERY_COUNT, "address,undefined", id="conversions"),
+        pytest.param(EVERY_STEP, "address,undefined", id="strips"),
+        pytest.param(SHARED, "thread", id="threads"),
+    ],
+)
+def test_sanitizers_find_nothing(tmp_path: Path, code: str, sanitizers: str) -> None:
     main, program = tmp_path / "main.c", tmp_path / "main"
     main.write_text(code, encoding="utf-8")
     flags = [
@@ -94,11 +148,11 @@ def test_sanitizers_find_nothing(tmp_path: Path, code: str) -> None:
         "-Wall",
         "-Wextra",
         "-Werror",
-        "-fsanitize=address,undefined",
+        f"-fsanitize={sanitizers}",
     ]
     flags.append("-pthread")
     command = ["cc", *flags, "-fno-sanitize-recover=all", f"-I{FOLDER}", str(main)]
     sources = [str(path) for path in sorted(FOLDER.glob("*.c"))]
-    subprocess.run([*command, *sources, "-o", str(program)], check=True)
-    done = subprocess.run([program], capture_output=True, text=True, check=False)
+    subprocess.run([*command, *sources, "-lm", "-o", str(program)], check=True)
+    done = subprocess.run([*start(), program], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")

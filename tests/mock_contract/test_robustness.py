@@ -148,7 +148,7 @@ def test_the_device_understands_or_refuses_every_message(device: Device) -> None
 # ---- the host, and a device process that talks nonsense ------------------------------------------
 
 # The reply of phase 1, up to the length of its text.
-CHECKED = "<iIQIQQQII"
+CHECKED = "<iIQIQQQIII"
 LIAR = """#!{python}
 import os, random, socket, struct
 dice = random.Random(int(os.environ["LIAR"]))
@@ -184,7 +184,8 @@ while True:
             answer(kind, struct.pack("{checked}", 0, dice.randrange(3), dice.randrange(1 << 64),
                                      dice.randrange(4), dice.randrange(1 << 64),
                                      dice.randrange(1 << 64), dice.randrange(1 << 64),
-                                     dice.randrange(2), dice.choice((0, dice.randrange(1 << 32)))))
+                                     dice.randrange(3), dice.randrange(2),
+                                     dice.choice((0, dice.randrange(1 << 32)))))
         elif choice == 2:
             host.sendall(dice.randbytes(dice.randrange(1, 32)))
             break
@@ -192,7 +193,7 @@ while True:
             host.sendall(struct.pack("<IIQ", 0x4E4E4C41, kind, dice.randrange(1 << 64)))
             break
         else:
-            answer(dice.randrange(6), struct.pack("{checked}", 0, 0, 1, 1, 0, 0, 0, 0, 0))
+            answer(dice.randrange(6), struct.pack("{checked}", 0, 0, 1, 1, 0, 0, 0, 0, 0, 0))
     first = False
 """
 HOST = """

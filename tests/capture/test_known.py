@@ -251,7 +251,7 @@ NO_WRITE = {"nothing", "wait"}
 RESULTS = {"operator", "operator_in_place", "graph", "collective"}
 """Writes whose results are recorded, and known by that."""
 MAY_WRITE = {"unknown_function", "guessed_operator", "failing_stream", "call_on_its_way"}
-"""What makes bytes unknown, and has not written them."""
+"""Calls after which bytes are unknown although nothing has written them."""
 
 
 def test_every_way_to_write_memory_makes_its_bytes_unknown(tmp_path: Path) -> None:

@@ -165,7 +165,7 @@ class KernelCall(NamedTuple):
             for parameter, made in fresh:
                 arguments[parameter] = made()
             found = self._called(kernel.function, arguments)
-            if found is None and any(target.items for target in targets):
+            if found is None and any(target.items is not None for target in targets):
                 raise ValueError(f"its kernel returns None; it writes {', '.join(names)}")
             pieces = list(found) if isinstance(found, tuple) else [found]
             if len(pieces) != len(names):

@@ -131,8 +131,11 @@ def wide(value: Any, dtype: np.dtype[Any] | None = None) -> Any:
 
 
 def cast(result: Any, dtype: np.dtype[Any]) -> NDArray[Any]:
-    """Round a result to the type it is of; phase 1 casts it to that of the tensor it goes to."""
-    return np.asarray(result).astype(dtype)
+    """Round a result to the type it is of; phase 1 casts it to that of the tensor it goes to.
+
+    One that is of this type already is not copied.
+    """
+    return np.asarray(result).astype(dtype, copy=False)
 
 
 def rounded(result: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:

@@ -18,7 +18,7 @@ import numpy as np
 from pyaclnn.facts.operators.catalogue import catalogue
 from pyaclnn.reference.kernels.functions import functions
 from pyaclnn.reference.kernels.kernel import Kernel, short_names
-from pyaclnn.reference.kernels.promotion import floating, promoted, wide, wide_dtype
+from pyaclnn.reference.kernels.promotion import cast, floating, promoted, wide, wide_dtype
 from pyaclnn.reference.kernels.rows import function_of, rows
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ def _promoting(name: str, function: Callable[..., Any], types: str) -> Callable[
             dtype = np.dtype(np.bool_)
         elif dtype.kind == "c" and found.dtype.kind == "f":
             dtype = found.dtype  # a magnitude
-        result = np.asarray(found).astype(dtype, copy=False)
+        result = cast(found, dtype)
         is_new = result.base is None and not any(result is arguments[each] for each in given)
         return result if is_new else result.copy()
 

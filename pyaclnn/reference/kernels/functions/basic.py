@@ -52,7 +52,7 @@ def added_quotient(x: Array, a: Array, b: Array, factor: Any) -> Array:
         raise NotImplementedError("a division of integers")
     dtype = promoted(x, a, b, factor)
     x, a, b, factor = (wide(each, dtype) for each in (x, a, b, factor))
-    return np.asarray(x + factor * a / b).astype(dtype, copy=False)
+    return cast(x + factor * a / b, dtype)
 
 
 def lerped(start: Array, end: Array, weight: Array) -> Array:

@@ -14,15 +14,14 @@ import pytest
 
 from pyaclnn.facts.chips import find_chip
 from pyaclnn.mock.device.device import Device
+from pyaclnn.mock.protocol.batch import Batch, Run
 from pyaclnn.mock.protocol.memory import DeviceMemory
 from pyaclnn.mock.protocol.values import Call, Tensor
 from pyaclnn.mock.protocol.wire import (
-    Batch,
     Check,
     CheckReply,
     Kind,
     Request,
-    Run,
     WireError,
     decode_request,
     encode_reply,

@@ -12,15 +12,17 @@ import numpy as np
 
 from pyaclnn.facts.chips import find_chip
 from pyaclnn.mock.device.device import Device
+from pyaclnn.mock.protocol.batch import Run
 from pyaclnn.mock.protocol.dtypes import DATA_TYPES, FORMATS, numpy_dtype
 from pyaclnn.mock.protocol.memory import DeviceMemory
 from pyaclnn.mock.protocol.values import Call, Tensor, Value
-from pyaclnn.mock.protocol.wire import CheckReply, Reply, Run
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from numpy.typing import ArrayLike, NDArray
+
+    from pyaclnn.mock.protocol.wire import CheckReply, Reply
 
 BASE = 0x1200_0000_0000
 MEMORY_BYTES = 96 << 20

@@ -6,6 +6,7 @@ from __future__ import annotations
 from struct import Struct, error as struct_error
 from typing import TYPE_CHECKING, Any
 
+from pyaclnn.mock.protocol.batch import Batch, Reads, Run
 from pyaclnn.mock.protocol.call_codec import Reader, WireError
 from pyaclnn.mock.protocol.values import (
     BoolArray,
@@ -20,7 +21,6 @@ from pyaclnn.mock.protocol.values import (
     Value,
 )
 from pyaclnn.mock.protocol.wire import (
-    Batch,
     Bye,
     Check,
     CheckReply,
@@ -29,7 +29,6 @@ from pyaclnn.mock.protocol.wire import (
     Kind,
     Reply,
     Request,
-    Run,
     encode_frame,
 )
 
@@ -49,6 +48,7 @@ _TENSOR_MIDDLE = Struct("<qI")
 _SCALAR_HEAD = Struct("<iI")
 _HELLO = Struct("<IiQQQQ")
 _RUN = Struct("<QQQQ")
+_READ = Struct("<QQ")
 _MAPPED = Struct("<QQQQQQ")
 _STATUS = Struct("<i")
 _CHECKED = Struct("<iIQIQQQII")
@@ -79,7 +79,7 @@ class Writer:
         self.data += raw
 
 
-def encode_request(request: Request | Run | Sequence[Run]) -> bytes:
+def encode_request(request: Request | Run | Sequence[Run | Reads]) -> bytes:
     """Encode a request as a whole frame; kernels are a batch.
 
     Raises:
@@ -151,14 +151,18 @@ def decode_replies(payload: memoryview | bytes) -> list[Reply]:
     return replies
 
 
-def _message(run: Run) -> bytes:
+def _message(run: Run | Reads) -> bytes:
     writer = Writer()
+    if isinstance(run, Reads):
+        for place in run.ranges:
+            writer.pack(_READ, *place)
+        return _PAIR.pack(len(writer.data), 1) + bytes(writer.data)
     head = (run.workspace_address, run.workspace_size, run.number)
     writer.pack(_RUN, *head, len(run.mapped))
     for piece in run.mapped:
         writer.pack(_MAPPED, *piece)
     write_call(writer, run.decoded())
-    return _U64.pack(len(writer.data)) + bytes(writer.data)
+    return _PAIR.pack(len(writer.data), 0) + bytes(writer.data)
 
 
 def write_call(writer: Writer, call: Call) -> None:

@@ -21,10 +21,10 @@ import pytest
 import pyaclnn.mock.protocol.wire
 from pyaclnn.mock.operators import operators_of
 from pyaclnn.mock.operators.operator import Operator, Plan, Setting
+from pyaclnn.mock.protocol.batch import Batch, Run
 from pyaclnn.mock.protocol.values import Call, Value
 from pyaclnn.mock.protocol.wire import (
     PROTOCOL_VERSION,
-    Batch,
     Bye,
     Check,
     CheckReply,
@@ -33,7 +33,6 @@ from pyaclnn.mock.protocol.wire import (
     Kind,
     Reply,
     Request,
-    Run,
     decode_request,
     encode_frame,
 )

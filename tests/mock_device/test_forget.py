@@ -10,7 +10,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from pyaclnn.mock.protocol.wire import Check, CheckReply, Forget, Reply, Run
+from pyaclnn.mock.protocol.batch import Run
+from pyaclnn.mock.protocol.wire import Check, CheckReply, Forget, Reply
 
 from .test_device_process import HELLO, SIZE, WORKSPACE, Host, rms_norm
 

@@ -13,8 +13,9 @@ import pytest
 
 from pyaclnn import reference
 from pyaclnn.mock.operators import kernel
+from pyaclnn.mock.protocol.batch import Batch, Run
 from pyaclnn.mock.protocol.values import Call, Tensor
-from pyaclnn.mock.protocol.wire import Batch, Check, Kind, Reply, Run, decode_request
+from pyaclnn.mock.protocol.wire import Check, Kind, Reply, decode_request
 
 from .bench import WORKSPACE, Bench, numbers
 from .host_wire import encode_request

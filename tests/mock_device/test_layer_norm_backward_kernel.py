@@ -6,9 +6,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.testing import assert_array_equal
 
+from pyaclnn.mock.protocol.batch import Run
 from pyaclnn.mock.protocol.dtypes import DATA_TYPES
 from pyaclnn.mock.protocol.values import BoolArray, Call, IntArray, Tensor, Value
-from pyaclnn.mock.protocol.wire import Run
 
 from .bench import POISON, WORKSPACE, Bench, numbers
 

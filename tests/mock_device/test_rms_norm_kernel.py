@@ -10,8 +10,8 @@ import pytest
 from numpy.testing import assert_allclose
 
 from pyaclnn.mock.operators.outputs import OUTPUT_POISON
+from pyaclnn.mock.protocol.batch import Run
 from pyaclnn.mock.protocol.values import Call, Value
-from pyaclnn.mock.protocol.wire import Run
 
 from .bench import POISON, WORKSPACE, Bench, numbers
 

@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
+from pyaclnn.mock.protocol.batch import Batch, Run
 from pyaclnn.mock.protocol.dtypes import numpy_dtype
 from pyaclnn.mock.protocol.values import Call, Scalar, ScalarList, Tensor, TensorList
-from pyaclnn.mock.protocol.wire import Batch, Check, Kind, Reply, Run, decode_request
+from pyaclnn.mock.protocol.wire import Check, Kind, Reply, decode_request
 
 from .bench import WORKSPACE, Bench
 from .host_wire import encode_request

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from pyaclnn.mock.protocol import wire
+from pyaclnn.mock.protocol.batch import Batch, Reads, Run, decode_run
 from pyaclnn.mock.protocol.values import (
     BoolArray,
     Call,
@@ -24,7 +25,6 @@ from pyaclnn.mock.protocol.values import (
     Unsigned,
 )
 from pyaclnn.mock.protocol.wire import (
-    Batch,
     Bye,
     Check,
     CheckReply,
@@ -34,10 +34,8 @@ from pyaclnn.mock.protocol.wire import (
     Kind,
     Reply,
     Request,
-    Run,
     WireError,
     decode_request,
-    decode_run,
     encode_reply,
 )
 from tests.mock_device.host_wire import decode_replies, decode_reply, encode_request
@@ -107,14 +105,17 @@ def split(frame: bytes) -> tuple[int, bytes]:
     return kind, frame[HEADER_BYTES:]
 
 
+def decoded(batch: Request) -> list[Run | Reads]:
+    assert isinstance(batch, Batch)
+    return [one if isinstance(one, Reads) else decode_run(one) for one in batch.messages]
+
+
 def test_a_numbered_call_is_decoded_when_it_is_asked_for() -> None:
     kind, payload = split(encode_request(Run(0x2000, 512, CALL, 7)))
 
-    request = decode_request(kind, payload)
+    (run,) = decoded(decode_request(kind, payload))
 
-    assert isinstance(request, Batch)
-    (message,) = request.messages
-    run = decode_run(message)
+    assert isinstance(run, Run)
     assert (run.number, run.call) == (7, None)
     assert run.decoded() == CALL
 
@@ -138,12 +139,23 @@ def test_every_request_comes_back(request: Request) -> None:
         assert list(decoded.call.arguments) == list(request.call.arguments)
 
 
-@given(st.lists(st.builds(Run, U64, U64, CALLS), min_size=1))
-def test_every_batch_comes_back(runs: list[Run]) -> None:
-    batch = decode_request(*split(encode_request(runs)))
+READS = st.builds(Reads, st.lists(st.tuples(U64, U64), min_size=1).map(tuple))
+
+
+@given(st.lists(st.builds(Run, U64, U64, CALLS) | READS, min_size=1))
+def test_every_batch_comes_back(items: list[Run | Reads]) -> None:
+    batch = decode_request(*split(encode_request(items)))
 
     assert isinstance(batch, Batch)
-    assert [decode_run(message) for message in batch.messages] == runs
+    assert [
+        message if isinstance(message, Reads) else decode_run(message) for message in batch.messages
+    ] == items
+
+
+@pytest.mark.parametrize(("kind", "length"), [(1, 0), (1, 8), (1, 24), (2, 16)])
+def test_an_item_that_is_no_kernel_and_no_reads_is_refused(kind: int, length: int) -> None:
+    with pytest.raises(WireError, match=f"an item of kind {kind} and {length} bytes is no"):
+        decode_request(Kind.RUN, struct.pack("<II", length, kind) + bytes(length))
 
 
 @given(st.sampled_from([Kind.HELLO, Kind.RUN, Kind.BYE, Kind.FORGET]), I32, TEXT)
@@ -201,9 +213,8 @@ def test_bytes_behind_the_last_field_are_refused() -> None:
     (length,) = struct.unpack_from("<Q", FRAME, HEADER_BYTES)
     longer = struct.pack("<Q", length + 1) + FRAME[HEADER_BYTES + 8 :] + b"\0"
     batch = decode_request(Kind.RUN, longer)
-    assert isinstance(batch, Batch)
     with pytest.raises(WireError, match="1 bytes follow"):
-        decode_run(*batch.messages)
+        decoded(batch)
 
 
 @settings(max_examples=500)
@@ -317,8 +328,7 @@ def test_frames_are_read_one_after_the_other() -> None:
         second = frames.next()
         assert second is not None
         batch = decode_request(*second)
-        assert isinstance(batch, Batch)
-        assert [decode_run(message) for message in batch.messages] == [Run(0x2000, 512, CALL)]
+        assert decoded(batch) == [Run(0x2000, 512, CALL)]
         near.close()
         assert frames.next() is None
 

@@ -256,3 +256,50 @@ with pyaclnn.Device(0) as device, pyaclnn.Stream(device) as stream:
         PYACLNN_MOCK_MODE=mode,
     )
     assert result.stdout == "[2.0, 2.0, 3.0] 10.0\n", result.stderr
+
+
+@pytest.mark.parametrize("mode", ["deferred", "eager", "shuffled:3"])
+@pytest.mark.parametrize("failing", [1000, 40])
+def test_copies_of_all_sizes_among_kernels(programs: Any, mode: str, failing: int) -> None:
+    """The device reads what small copies copy, and runs at most 256 tasks at once."""
+    result = programs.python(
+        f"""
+import numpy as np
+import pyaclnn
+from pyaclnn import aclnn
+from pyaclnn.cann import raw
+from pyaclnn.cann.gate import OUT, call, fetch
+from pyaclnn.runtime.array import DeviceArray
+sizes, steps, room = [4, 16, 4096, 65536, 65540, 200_000], 180, 200_000
+with pyaclnn.Device(0) as device, pyaclnn.Stream(device) as stream:
+    x = DeviceArray.empty((50_000,), np.float32, device)
+    x.copy_from(np.zeros(50_000, np.float32))
+    found = []
+    def copy(size):
+        to = raw.ffi.cast("char *", fetch("aclrtMallocHost", OUT, size))
+        at = raw.pointer_to(x.address + room - size)
+        call("aclrtMemcpyAsync", to, size, at, size, 2, stream.pointer)
+        found.append((to, size))
+    one = np.float32(1)
+    for step in range(steps):
+        if step == {failing}:
+            pyaclnn.mock.set_faults("aclnnInplaceAdds=async:507015")
+        aclnn.inplace_adds(x, one, alpha=one, stream=stream)
+        pyaclnn.mock.set_faults("")
+        copy(sizes[step % len(sizes)])
+        copy(sizes[step * 7 // 3 % len(sizes)])
+    try:
+        stream.synchronize()
+    except pyaclnn.AclError as error:
+        print(error.code)
+    for place, (to, size) in enumerate(found):
+        numbers = np.frombuffer(raw.ffi.buffer(to, size), np.float32)
+        step = place // 2
+        expected = step + (step < {failing})
+        assert (numbers == expected).all(), (place, size, numbers[0], expected)
+""",
+        PYACLNN_BACKEND="mock",
+        PYACLNN_MOCK_MODE=mode,
+    )
+    assert result.returncode == 0, result.stderr
+    assert result.stdout == ("507015\n" if failing < 180 else "")

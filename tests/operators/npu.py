@@ -11,6 +11,7 @@ import ml_dtypes
 import numpy as np
 
 from pyaclnn.facts.releases import RELEASES
+from pyaclnn.mock.protocol.batch import Run
 from pyaclnn.mock.protocol.values import (
     BoolArray,
     Call,
@@ -20,7 +21,6 @@ from pyaclnn.mock.protocol.values import (
     Tensor,
     TensorList,
 )
-from pyaclnn.mock.protocol.wire import Run
 from tests.mock_device.bench import BASE, WORKSPACE, Bench, numbers, row_major
 from tests.operators.table import POINTERS, Table
 from tests.operators.words import (

@@ -8,8 +8,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from pyaclnn.mock.protocol.batch import Run
 from pyaclnn.mock.protocol.values import Call, Tensor
-from pyaclnn.mock.protocol.wire import Run
 from tests.mock_device.bench import WORKSPACE, Bench, row_major
 from tests.operators.words import FORMATS, SOC_NAMES, TYPES
 

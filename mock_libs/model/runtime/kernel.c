@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "device_read.h"
 #include "exception.h"
 #include "hazard.h"
 #include "mappings.h"
@@ -27,6 +28,8 @@ void mock_kernel_limit(uint64_t milliseconds)
 {
     kernel_limit = milliseconds;
 }
+
+static const char CUT[] = "the device's answer is cut off";
 
 static void kernel_failed(struct stream *stream, const struct task *task, aclError code,
                           const char *text, uint32_t length)
@@ -63,8 +66,7 @@ static void take_answer(struct stream *stream, const struct task *task, struct m
     uint32_t text_length;
     const char *text = mock_read_string(reader, &text_length);
     if (!reader->ok) {
-        static const char cut[] = "the device's answer is cut off";
-        kernel_failed(stream, task, ACL_ERROR_RT_INTERNAL_ERROR, cut, sizeof cut - 1);
+        kernel_failed(stream, task, ACL_ERROR_RT_INTERNAL_ERROR, CUT, sizeof CUT - 1);
         return;
     }
     take_shapes(&task->as.kernel, reader);
@@ -82,7 +84,7 @@ static void take_answer(struct stream *stream, const struct task *task, struct m
     }
 }
 
-/* The device answers for as many kernels of a batch as it has run: for the first one at least. The
+/* The device answers for as many tasks of a batch as it has run: for the first one at least. The
  * others are sent again. */
 static void take_answers(struct stream *stream, const uint8_t *answer, size_t length)
 {
@@ -90,10 +92,16 @@ static void take_answers(struct stream *stream, const uint8_t *answer, size_t le
     struct task *task = stream->first;
     size_t left = task->as.kernel.sent;
     do {
-        take_answer(stream, task, &reader);
-        task->as.kernel.done = true;
-        task = task->next;
-    } while (--left > 0 && reader.ok && reader.position < length);
+        if (task->kind == TASK_KERNEL) {
+            take_answer(stream, task, &reader);
+            task->as.kernel.done = true;
+            task = task->next;
+            left--;
+        } else if (!mock_read_take(&task, &left, &reader)) {
+            mock_stream_fail(stream, ACL_ERROR_RT_INTERNAL_ERROR, CUT);
+            reader.ok = false;
+        }
+    } while (left > 0 && reader.ok && reader.position < length);
     if (left > 0) {
         mock_workspaces_forget();
     }
@@ -118,8 +126,37 @@ static bool runs_on_device(const struct task *task)
            (task->effect == MOCK_NO_EFFECT || task->effect == MOCK_IS_WRONG);
 }
 
-/* Add a kernel to a batch: the length of its message, and the message. */
-static bool add_to_batch(struct device *device, struct task *task, uint8_t **batch, size_t *length)
+/* Items of a batch: the message of a kernel, or what to read of device memory. */
+enum { ITEM_KERNEL, ITEM_READS };
+struct item {
+    uint32_t length, kind;
+};
+
+struct batch {
+    uint8_t *bytes;
+    size_t length, capacity;
+    size_t reads;  /* the offset of the last item, if it is one of reads, or 0 */
+    uint64_t read; /* bytes that all of them read */
+};
+
+/* Append to a batch; false: no memory. */
+static bool append(struct batch *batch, const void *bytes, size_t length)
+{
+    if (batch->length + length > batch->capacity) {
+        const size_t capacity = 2 * (batch->length + length);
+        uint8_t *larger = realloc(batch->bytes, capacity);
+        if (larger == NULL) {
+            return false;
+        }
+        batch->bytes = larger;
+        batch->capacity = capacity;
+    }
+    memcpy(batch->bytes + batch->length, bytes, length);
+    batch->length += length;
+    return true;
+}
+
+static bool add_kernel(struct batch *batch, struct device *device, struct task *task)
 {
     struct mock_launch *kernel = &task->as.kernel;
     if (!kernel->placed) {
@@ -130,42 +167,61 @@ static bool add_to_batch(struct device *device, struct task *task, uint8_t **bat
         kernel->placed = true;
     }
     mock_workspace_sent(kernel, device->heap.base, device->heap.bytes);
-    const uint64_t bytes = kernel->length;
-    uint8_t *larger = realloc(*batch, *length + sizeof bytes + kernel->length);
-    if (larger == NULL) {
+    const struct item item = {(uint32_t)kernel->length, ITEM_KERNEL};
+    batch->reads = 0;
+    return append(batch, &item, sizeof item) && append(batch, kernel->message, kernel->length);
+}
+
+/* Reads that follow each other are one item. */
+static bool add_read(struct batch *batch, const struct device *device, struct task *task)
+{
+    struct item item = {0, ITEM_READS};
+    const struct mock_read read = mock_read_of(task);
+    const size_t place = batch->reads == 0 ? batch->length : batch->reads;
+    if (!mock_read_prepare(device, task, &batch->read) ||
+        (batch->reads == 0 && !append(batch, &item, sizeof item)) ||
+        !append(batch, &read, sizeof read)) {
         return false;
     }
-    memcpy(larger + *length, &bytes, sizeof bytes);
-    memcpy(larger + *length + sizeof bytes, kernel->message, kernel->length);
-    *batch = larger;
-    *length += sizeof bytes + kernel->length;
+    batch->reads = place;
+    item.length = (uint32_t)(batch->length - place - sizeof item);
+    memcpy(batch->bytes + place, &item, sizeof item);
     return true;
 }
 
-/* Send the first kernel of a stream and those behind it, as far as a position. */
+/* Send the first kernel of a stream and the tasks behind it, as far as a position and up to a kernel:
+ * behind the last one the host copies itself. */
 static void send_batch(struct stream *stream, uint64_t until)
 {
-    enum { MOST = 64, MOST_BYTES = 1 << 18 };
+    enum { MOST = 256, MOST_BYTES = 1 << 18 };
     struct device *device = stream->context->device;
-    uint8_t *batch = NULL;
-    size_t length = 0, count = 0;
-    for (struct task *task = stream->first;
-         task != NULL && runs_on_device(task) &&
-         (count == 0 || (count < MOST && length + task->as.kernel.length < MOST_BYTES &&
-                         task->position <= until)) &&
-         add_to_batch(device, task, &batch, &length);
+    struct batch batch = {0};
+    size_t length = 0, tasks = 0, count = 0;
+    for (struct task *task = stream->first; task != NULL && (tasks == 0 || task->position <= until);
          task = task->next) {
-        count++;
+        const size_t more = task->kind == TASK_KERNEL ? task->as.kernel.length : sizeof(struct mock_read);
+        if (tasks > 0 && (tasks == MOST || batch.length + more >= MOST_BYTES)) {
+            break;
+        }
+        if (task->kind == TASK_COPY ? !add_read(&batch, device, task)
+                                    : !runs_on_device(task) || !add_kernel(&batch, device, task)) {
+            break;
+        }
+        tasks++;
+        if (task->kind == TASK_KERNEL) {
+            length = batch.length;
+            count = tasks;
+        }
     }
     struct mock_launch *first = &stream->first->as.kernel;
     if (count == 0) {
         static const char none[] = "no host memory for a kernel";
         kernel_failed(stream, stream->first, ACL_ERROR_RT_MEMORY_ALLOCATION, none, sizeof none - 1);
         first->done = true;
-    } else if (mock_wire_start(device, MOCK_RUN, batch, length)) {
+    } else if (mock_wire_start(device, MOCK_RUN, batch.bytes, length)) {
         first->sent = count;
     }
-    free(batch);
+    free(batch.bytes);
 }
 
 bool mock_kernel_run(struct stream *stream, uint64_t until)

@@ -82,6 +82,9 @@ bool mock_task_copy(struct task *task, const struct task *from)
                                  kernel->refused == NULL ? 0 : strlen(kernel->refused) + 1, &good);
         own->tensors =
             duplicate(kernel->tensors, kernel->tensor_count * sizeof *own->tensors, &good);
+    } else if (task->kind == TASK_COPY) {
+        task->as.copy.room = NULL;
+        task->as.copy.is_read = false;
     } else if (task->kind == TASK_HOST) {
         const struct mock_host_task *errand = &from->as.errand;
         struct mock_host_task *own = &task->as.errand;
@@ -103,6 +106,8 @@ void mock_task_clear(struct task *task)
         free(task->as.kernel.ranges);
         free(task->as.kernel.refused);
         free(task->as.kernel.tensors);
+    } else if (task->kind == TASK_COPY) {
+        free(task->as.copy.room);
     } else if (task->kind == TASK_HOST) {
         task->as.errand.end(task->as.errand.work);
         free(task->as.errand.ranges);

@@ -31,7 +31,7 @@ struct mock_launch {
     size_t tensor_count;
     void (*reshape)(const void *tensor, const int64_t *dims, uint32_t rank);
     bool placed;   /* the message lists the mappings */
-    size_t sent;   /* kernels of the batch that the device has, of which it is the first, or 0 */
+    size_t sent;   /* tasks of the batch that the device has, of which it is the first, or 0 */
     bool done;     /* the answer to a batch has its end */
 };
 
@@ -101,6 +101,8 @@ struct task {
             aclDataType type;
             bool checked; /* `sum` is the checksum of the host memory when the copy was queued */
             uint64_t sum;
+            uint8_t *room; /* for what the device reads, or NULL */
+            bool is_read;  /* the device has */
         } copy;
         struct {
             void *destination;

@@ -98,6 +98,7 @@ void mock_copy_run(struct stream *stream, const struct task *task)
                          destination == NULL ? "destination" : "source");
         return;
     }
+    source = task->as.copy.is_read ? task->as.copy.room : source;
     mock_hazard_copy(task);
     if (task->as.copy.reduction != 0) {
         corrupt(queued->source, queued->width);

@@ -17,8 +17,8 @@ from pyaclnn.mock.protocol.values import Scalar
 
 if TYPE_CHECKING:
     from pyaclnn.mock.operators.operator import Operator, Plan, Setting
+    from pyaclnn.mock.protocol.batch import Run
     from pyaclnn.mock.protocol.values import Call, Tensor
-    from pyaclnn.mock.protocol.wire import Run
 
 __all__ = ["CheckedCall", "CheckedCalls"]
 

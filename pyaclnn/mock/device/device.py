@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import functools
 from dataclasses import replace
 from time import monotonic
 from typing import TYPE_CHECKING
@@ -14,18 +15,19 @@ from pyaclnn.mock.device.checked import CheckedCall, CheckedCalls
 from pyaclnn.mock.device.kernel_launch import KernelLaunch
 from pyaclnn.mock.operators.finding import find_operator
 from pyaclnn.mock.operators.operator import Launch, RefusalError, Setting
+from pyaclnn.mock.protocol.batch import Reads, decode_run, run_number
 from pyaclnn.mock.protocol.memory import DeviceMemoryError
 from pyaclnn.mock.protocol.status import Status
-from pyaclnn.mock.protocol.wire import CheckReply, Reply, decode_run, run_number
+from pyaclnn.mock.protocol.wire import CheckReply, Reply
 from pyaclnn.reference.kernels.kernel import KernelLimitError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from pyaclnn.facts.chips import Chip
+    from pyaclnn.mock.protocol.batch import Batch, Run
     from pyaclnn.mock.protocol.memory import DeviceMemory
     from pyaclnn.mock.protocol.values import Call
-    from pyaclnn.mock.protocol.wire import Batch, Run
 
 __all__ = ["Device", "ignore_floating_point_errors"]
 
@@ -92,11 +94,7 @@ class Device:
         replies: list[Reply] = []
         start = before = monotonic()
         for message in batch.messages:
-            launch = self._launches.get(message) or self._with_other_scalars(message)
-            if launch is None:
-                reply = self.run(decode_run(message), message)
-            else:
-                reply = _answer_of(launch.operator, launch.run)
+            reply = self._run_item(message)
             now = monotonic()
             if now - before >= _MILLISECOND:
                 reply = replace(reply, milliseconds=int((now - before) / _MILLISECOND))
@@ -105,6 +103,17 @@ class Device:
                 break
             before = now
         return replies
+
+    def _run_item(self, message: bytes | Reads) -> Reply:
+        if isinstance(message, Reads):
+            return _answer_of("copy", functools.partial(self._read, message))
+        launch = self._launches.get(message) or self._with_other_scalars(message)
+        if launch is None:
+            return self.run(decode_run(message), message)
+        return _answer_of(launch.operator, launch.run)
+
+    def _read(self, reads: Reads) -> Reply:
+        return Reply(data=b"".join(self.memory.read(*place) for place in reads.ranges))
 
     def _with_other_scalars(self, message: bytes) -> KernelLaunch | None:
         """Return the launch whose message differs in values of scalars alone, with these set."""

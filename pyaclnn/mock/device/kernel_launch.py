@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from pyaclnn.mock.device.checked import CheckedCall
     from pyaclnn.mock.operators.operator import Work
     from pyaclnn.mock.operators.outputs import PoisonedOutput
+    from pyaclnn.mock.protocol.batch import Run
     from pyaclnn.mock.protocol.memory import DeviceMemory
     from pyaclnn.mock.protocol.values import Tensor
-    from pyaclnn.mock.protocol.wire import Run
 
 __all__ = ["KernelLaunch"]
 

@@ -27,10 +27,10 @@ from typing import TYPE_CHECKING, NoReturn
 from pyaclnn.base.errors import text_of
 from pyaclnn.base.limits import memory_error_message
 from pyaclnn.facts.chips import FAMILIES, find_chip
+from pyaclnn.mock.protocol.batch import Batch
 from pyaclnn.mock.protocol.mapping import open_shared
 from pyaclnn.mock.protocol.wire import (
     PROTOCOL_VERSION,
-    Batch,
     Bye,
     Check,
     CheckReply,

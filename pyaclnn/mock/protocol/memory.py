@@ -126,6 +126,20 @@ class DeviceMemory:
         array: NDArray[Any] = np.ndarray((count,), dtype, *found)
         return array
 
+    def read(self, address: int, size: int) -> bytes:
+        """Return bytes of device memory.
+
+        Raises:
+            DeviceMemoryError: They do not lie in the device's memory.
+        """
+        found = self._region(address, address + size)
+        if found is None:
+            raise DeviceMemoryError(
+                f"{size} bytes at {address:#x} are not inside of {self._extent()}"
+            )
+        mapped, start = found
+        return mapped[start : start + size]
+
     def poison(self, address: int, size: int, pattern: int = WORKSPACE_POISON) -> None:
         """Put a pattern into a workspace; by default the one of a used workspace.
 

@@ -2,8 +2,10 @@
 """Wire protocol between libascendcl and the device process: frames, requests and replies.
 
 A frame is ``u32 magic, u32 kind, u64 payload length, payload``, little-endian and packed; a string
-is ``u32 length`` and UTF-8 bytes. The payload of RUN is a batch: for each kernel ``u64 length`` and
-its message; its reply has an answer for each kernel that has run.
+is ``u32 length`` and UTF-8 bytes. The payload of RUN is a batch: for each item ``u32 length, u32
+kind`` and its message, that of a kernel, or reads of device memory, ``u64 address, u64 bytes``
+each; its reply has an answer for each item that has run, that of reads with their bytes as its
+text.
 
 Decoding checks every count against the bytes that are there before it believes it, so a bad frame
 costs a `WireError` and neither memory nor another exception.
@@ -17,11 +19,11 @@ from enum import IntEnum
 from struct import Struct, error as struct_error
 from typing import TYPE_CHECKING, TypeAlias
 
+from pyaclnn.mock.protocol.batch import Batch, decode_batch
 from pyaclnn.mock.protocol.call_codec import Reader, WireError, read_call
-from pyaclnn.mock.protocol.mapping import MappedRange
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from pyaclnn.mock.protocol.values import Call
 
@@ -29,7 +31,6 @@ __all__ = [
     "MAGIC",
     "MAX_PAYLOAD",
     "PROTOCOL_VERSION",
-    "Batch",
     "Bye",
     "Check",
     "CheckReply",
@@ -39,29 +40,22 @@ __all__ = [
     "Kind",
     "Reply",
     "Request",
-    "Run",
     "WireError",
     "decode_request",
-    "decode_run",
     "encode_frame",
     "encode_reply",
-    "run_number",
 ]
 
 MAGIC = 0x4E4E4C41
-PROTOCOL_VERSION = 5
+PROTOCOL_VERSION = 6
 # The largest argument set of any operator is a few kilobytes; arrays of user data do not travel.
 MAX_PAYLOAD = 5 << 20
 
 _HEADER = Struct("<IIQ")
 _HELLO = Struct("<IiQQQQ")
-_RUN = Struct("<QQQQ")
-_NUMBER_AT = 16
-_MAPPED = Struct("<QQQQQQ")
 _STATUS = Struct("<i")
 _COUNT = Struct("<I")
 _CHECKED = Struct("<iIQIQQQII")
-_LENGTH = Struct("<Q")
 
 
 class Kind(IntEnum):
@@ -109,50 +103,6 @@ class Check:
 
 
 @dataclass(slots=True)
-class Run:
-    """The kernels of an operator, with the workspace the caller gave to phase 2.
-
-    Attributes:
-        workspace_address: The workspace's device address.
-        workspace_size: Its bytes to poison; 0 if it is as an earlier kernel has left it.
-        call: The call; None if it is still encoded.
-        number: That of the answer to `Check`, 0 for none.
-        encoded: The call in the bytes of the request.
-        mapped: The mapped ranges that the call uses, in the order of their addresses.
-    """
-
-    workspace_address: int
-    workspace_size: int
-    call: Call | None
-    number: int = 0
-    encoded: memoryview | bytes = b""
-    mapped: tuple[MappedRange, ...] = ()
-
-    def decoded(self) -> Call:
-        """Return the call.
-
-        Raises:
-            WireError: It is not well-formed.
-        """
-        if self.call is None:
-            reader = Reader(self.encoded)
-            self.call = read_call(reader)
-            reader.finish()
-        return self.call
-
-
-@dataclass(slots=True)
-class Batch:
-    """Kernels that run one after the other, until one fails.
-
-    Attributes:
-        messages: Its kernels, in their order, for `decode_run`.
-    """
-
-    messages: tuple[bytes, ...]
-
-
-@dataclass(slots=True)
 class Bye:
     """The last request."""
 
@@ -175,12 +125,14 @@ class Reply:
         shapes: Of a call's tensors, counted without those that are NULL, the shapes that were
             found to be other ones than those of the descriptors.
         milliseconds: How long a kernel has run.
+        data: The bytes that reads have found; they stand where the text would.
     """
 
     status: int = 0
     text: str = ""
     shapes: tuple[tuple[int, tuple[int, ...]], ...] = ()
     milliseconds: int = field(default=0, compare=False)
+    data: bytes = b""
 
 
 @dataclass(slots=True)
@@ -231,7 +183,7 @@ def decode_request(kind: int, payload: memoryview | bytes) -> Request:
         WireError: The kind is unknown, or the payload is truncated, too long or not well-formed.
     """
     if kind == _RUN_KIND:
-        return Batch(tuple(_messages(bytes(payload))))
+        return decode_batch(bytes(payload))
     reader = Reader(payload)
     request: Request
     if kind == Kind.CHECK:
@@ -247,50 +199,6 @@ def decode_request(kind: int, payload: memoryview | bytes) -> Request:
         raise WireError(f"frame kind {kind} is unknown; it must be 1 to {max(Kind)}")
     reader.finish()
     return request
-
-
-def _messages(payload: bytes) -> Iterator[bytes]:
-    """Split a batch into its kernels.
-
-    Raises:
-        WireError: It is cut off.
-    """
-    end, whole = 0, len(payload)
-    if not whole:
-        raise WireError("a batch has no kernels")
-    while end < whole:
-        start = end + _LENGTH.size
-        if start > whole:
-            raise WireError(f"payload has {whole - end} bytes; a length needs {_LENGTH.size}")
-        length = int.from_bytes(payload[end:start], "little")
-        end = start + length
-        if end > whole:
-            raise WireError(f"a kernel of {length} bytes cannot stand in {whole - start} bytes")
-        yield payload[start:end]
-
-
-def run_number(message: bytes) -> int:
-    """Return the number of the call that a kernel of a batch runs; 0 for none."""
-    return int.from_bytes(message[_NUMBER_AT : _NUMBER_AT + 8], "little")
-
-
-def decode_run(message: bytes) -> Run:
-    """Decode a kernel of a batch.
-
-    Raises:
-        WireError: It is not well-formed.
-    """
-    payload = memoryview(message)
-    reader = Reader(payload)
-    address, size, number, count = reader.unpack(_RUN)
-    if count > len(payload) // _MAPPED.size:
-        raise WireError(f"{count} pieces of memory cannot stand in {len(payload)} bytes")
-    mapped = tuple(MappedRange(*reader.unpack(_MAPPED)) for _ in range(count))
-    if number:  # it is decoded only if the number is unknown
-        return Run(address, size, None, number, payload[reader.at :], mapped)
-    run = Run(address, size, read_call(reader), mapped=mapped)
-    reader.finish()
-    return run
 
 
 def encode_reply(kind: int, reply: Reply | CheckReply | Sequence[Reply]) -> bytes:
@@ -321,13 +229,14 @@ def _encode(reply: Reply | CheckReply) -> bytes:
             )
         else:
             head = _STATUS.pack(reply.status)
+            text = text or reply.data
     except struct_error as error:
         raise WireError(f"{reply!r} does not fit the reply frame: {error}") from None
     return head + len(text).to_bytes(4, "little") + text
 
 
 def _encode_of_kernel(reply: Reply) -> bytes:
-    if not (reply.status or reply.text or reply.shapes or reply.milliseconds):
+    if not (reply.status or reply.text or reply.shapes or reply.milliseconds or reply.data):
         return _DONE
     shapes = (Struct(f"<II{len(d)}q").pack(place, len(d), *d) for place, d in reply.shapes)
     head = _encode(reply) + _COUNT.pack(len(reply.shapes))

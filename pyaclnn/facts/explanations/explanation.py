@@ -65,6 +65,9 @@ class DriverCode(NamedTuple):
 class Line(NamedTuple):
     """A text that programs around CANN print, without a code of CANN.
 
+    In its explanation, ``%s`` is replaced by the subject, ``%q`` by the line's own statement, and
+    ``%n`` by the first name of an option, variable or argument in it.
+
     Attributes:
         pattern: Fits the text; its first group, if it has one, is the subject.
         kind: Those who print it, with an article.

@@ -38,9 +38,10 @@ _REMEDIES: Final = {
     "machine": "the machine: its installation, settings or hardware",
     "both": "the program or the machine",
 }
-_NO_CAUSE: Final = {107000, 361001, 500000, 500001, 500002, 500003, 500004, 500005, 507000, 507011,
-                    507012, 507899, 507900, 507901, 561000, 561001}  # fmt: skip
-"""Status codes that report a failure somewhere below, and no more."""
+_NO_CAUSE: Final = {107000, 161002, 361001, 500000, 500001, 500002, 500003, 500004, 500005, 507000,
+                    507011, 507012, 507015, 507018, 507899, 507900, 507901, 561000,
+                    561001}  # fmt: skip
+"""Status codes that report a failure somewhere below, or an argument that they do not name."""
 _COMPONENTS: Final = {"07": "runtime", "45": "graph engine", "61": "operators"}
 _PREFIXES: Final = ("", "ACL_ERROR_", "ACL_ERROR_RT_", "ACLNN_ERR_", "ACLNN_ERR_INNER_", "ACLNN_")
 _LONG_PREFIX: Final = re.compile("ACL_ERROR_RT_|ACL_ERROR_|ACLNN_ERR_INNER_|ACLNN_ERR_|DRV_ERROR_")

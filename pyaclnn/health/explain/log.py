@@ -13,6 +13,7 @@ from pyaclnn.facts.explanations import LINES, WORDINGS, WRITERS
 from pyaclnn.health.explain.codes import CODE, about, about_function
 from pyaclnn.health.explain.entry import GENERAL, SPECIFIC, TEXT, Entry, order_of
 from pyaclnn.health.explain.numbers import code_of_text, with_words
+from pyaclnn.health.explain.quotation import filled
 from pyaclnn.health.explain.variables import about_variables
 
 if TYPE_CHECKING:
@@ -81,7 +82,7 @@ _FAILURE: Final = re.compile(
 """Words of a line of a log whose numbers may be codes, and not steps, sizes or processes."""
 _REFUSAL: Final = re.compile(
     r"(?i)(?<!if )\b(?:invalid|illegal|wrong|out of range|exceeds|not (?:valid|in (?:the )?range)"
-    r"|(?:should|must) be|(?:set|pars)\w* \S+(?: \S+)? fail\w*)"
+    r"|(?:should|must) be|(?:set|pars)\w* \S+(?: \S+)? (?:fail|error)\w*)"
 )
 """Words for a value that is not accepted."""
 _ENDLESS: Final = re.compile(r"(\S{200})\S+")
@@ -182,9 +183,12 @@ class Log:
         if self._message and _ADVICE.match(line):
             return []
         reported = _HYPOTHESIS.sub(" ", line)
-        found = list(_of_text(reported))
+        goes_on = bool(self._message) and line[:1].isspace()
+        found = list(_of_text(reported, is_failure=goes_on))
         has_code = any(match[0][0] in "EW" for match in CODE.finditer(reported))
-        return found if found or has_code or reported == line else list(_of_text(line))
+        if found or has_code or reported == line:
+            return found
+        return list(_of_text(line, is_failure=goes_on))
 
     def _read_codes(self, line: str) -> None:
         has_code = False
@@ -232,13 +236,14 @@ def _with_words(entry: Entry, words: str) -> Entry:
     return replace(entry, words=(*entry.words, short))
 
 
-def _of_text(line: str) -> Iterator[Entry]:
+def _of_text(line: str, *, is_failure: bool) -> Iterator[Entry]:
     """Explain the text of a line by the first pattern that fits it, as it is or in usual words.
 
-    Texts of the general kind come behind all others.
+    Texts of the general kind come behind all others, and need words for a failure, or a line
+    that continues a message.
     """
     line = with_words(line)
-    can_report = _can_report(line)
+    can_report = _can_report(line, is_failure or bool(_FAILURE.search(line)))
     sentences = _END_OF_SENTENCE.split(line)
     found = [
         (known.kind == _GENERAL_KIND, turn, _places()[key], key, match)
@@ -251,9 +256,8 @@ def _of_text(line: str) -> Iterator[Entry]:
         yield from _of_match(key, LINES[key], match)
 
 
-def _can_report(line: str) -> Callable[[str], bool]:
+def _can_report(line: str, is_failure: bool) -> Callable[[str], bool]:
     """Return a predicate of the kinds of texts that a line can report."""
-    is_failure = bool(_FAILURE.search(line))
     writers = [writer for _, writer, _ in WRITERS.matches(line)]
     return lambda kind: (
         is_failure if kind == _GENERAL_KIND else all(kind in each.kinds for each in writers)
@@ -271,9 +275,10 @@ def _of_match(key: str, known: Line, match: re.Match[str]) -> Iterator[Entry]:
     rank = SPECIFIC if known.consequence_in else TEXT
     component = known.consequence_in or known.kind
     entry = Entry.of(f"{subject} ({known.kind})", known.explanation, rank=rank, component=component)
-    step = entry.next_step and entry.next_step.replace("%s", subject)
+    step = filled(str(entry.next_step).replace("%s", subject), match.string)
     place = 0 if known.consequence_in else _places()[key]  # of consequences the earliest is first
-    yield replace(entry, next_step=step, place=place)
+    meaning = filled(entry.meaning, match.string)
+    yield replace(entry, meaning=meaning, next_step=step, place=place)
     function = about_function(subject)
     if function is not None:
         yield replace(function, rank=rank, component=component, place=place)

@@ -23,10 +23,11 @@ from pyaclnn.ascendc.launch_source import (
     launching,
     rewrite_launches,
 )
-from pyaclnn.ascendc.target import DEFAULT_SOC_NAME, find_target
+from pyaclnn.ascendc.target import DEFAULT_SOC_NAME, Target, find_target
 from pyaclnn.base.errors import text_of
 from pyaclnn.base.files import read_text
 from pyaclnn.cann.simulator import ldflags
+from pyaclnn.facts.chips import all_chips
 from pyaclnn.mock.control.include_folder import cflags
 
 if TYPE_CHECKING:
@@ -35,6 +36,9 @@ if TYPE_CHECKING:
 __all__ = ["compile_program", "write_launch_headers"]
 
 _SOURCES: Final = (".asc", ".cpp", ".cc", ".cxx", ".c++")
+_ARCHITECTURE: Final = "--npu-arch="
+_BISHENG: Final = ("--asc-aicore-lang", "--run-mode=", "--cce-", "-xasc")
+"""Options of bisheng that change nothing on the host."""
 _NO_LINK: Final = {"-c", "-S", "-E", "-M", "-MM", "-fsyntax-only"}
 _OPTIONS: Final = ("-pthread", "-Wno-unknown-pragmas", "-Wno-attributes")
 
@@ -45,8 +49,9 @@ def compile_program(
     """Compile, and link unless the arguments have ``-c``, a program with kernels for the host.
 
     Args:
-        arguments: Those of a C++ compiler; the compiler is ``CXX``, else ``c++``.
-        soc: The chip that the kernels are compiled for.
+        arguments: Those of a C++ compiler, or of bisheng; the compiler is ``CXX``, else ``c++``.
+        soc: The chip that the kernels are compiled for, unless ``--npu-arch=dav-2201`` or the like
+            names the architecture of others.
         binary: Make a binary of kernels, for ``aclrtBinaryLoadFromFile``.
 
     Returns:
@@ -56,7 +61,7 @@ def compile_program(
         ValueError: The chip does not exist, or a source has a launch that has no end.
         OSError: A source cannot be read, or there is no compiler.
     """
-    target = find_target(soc)
+    target, arguments = _target(soc, arguments)
     compiler = shlex.split(os.environ.get("CXX") or "c++")
     standard = [] if any(word.startswith("-std=") for word in arguments) else ["-std=c++17"]
     options = [
@@ -76,6 +81,22 @@ def compile_program(
         if binary or not _NO_LINK.intersection(arguments):
             command += ldflags()
         return subprocess.run(command, check=False).returncode  # noqa: S603  # the user's compiler
+
+
+def _target(soc: str, arguments: Sequence[str]) -> tuple[Target, list[str]]:
+    """Return the chip, and the arguments that a C++ compiler has too."""
+    given = [word for word in arguments if not word.startswith(_BISHENG)]
+    for at, word in enumerate(given):
+        if given[at : at + 2] == ["-x", "asc"]:
+            del given[at : at + 2]
+        if word.startswith(_ARCHITECTURE):
+            name = word.removeprefix(_ARCHITECTURE)
+            chips = [c for c in all_chips() if name == f"dav-{c.npu_arch}"]
+            if not chips:
+                raise ValueError(f"no chip has the architecture {name!r}")
+            default = [chip for chip in chips if chip.soc_name == soc]
+            soc = (default or chips)[0].soc_name
+    return find_target(soc), [word for word in given if not word.startswith(_ARCHITECTURE)]
 
 
 def write_launch_headers(sources: Iterable[Path], folder: Path) -> None:

@@ -27,7 +27,18 @@ __all__ = ["build_home"]
 _PARTS = ("runtime", "compiler", "toolkit", "hccl", "acllib", "fwkacllib", "atc")
 _PACKAGES = ("runtime", "compiler", "hccl", "opp", "toolkit", "opp_kernel")
 """The packages of ``version.cfg``."""
-_NPU_SMI = "pyaclnn.mock.control.npu_smi"
+_COMMANDS = {
+    "npu-smi": "pyaclnn.mock.control.npu_smi",
+    "bisheng": "pyaclnn ascendc compile",
+}
+"""The commands of ``bin``, and the modules that they are."""
+_MODULES = "tikcpp/ascendc_kernel_cmake"
+_CMAKE = (
+    *("ascendc.cmake", "FindASC.cmake", "CMakeASCCompiler.cmake.in"),
+    *(f"CMake{name}.cmake" for name in ("DetermineASCCompiler", "ASCInformation")),
+    "CMakeTestASCCompiler.cmake",
+)
+"""The modules of CMake in the folder above."""
 _SINCE_8_5 = ("runtime", "bisheng-compiler", "hccl", "oam-tools", "ops-legacy")
 """The packages whose versions ``aclsysGetCANNVersion`` of newer releases reads."""
 _FIRST_AFTER_8_5 = "9.1"
@@ -63,7 +74,9 @@ def build_home(folder: str | os.PathLike[str]) -> Path:
         ascend_toolkit_install.info     the version, as installers write it
         share/info/                     the version of each package, where CANN is newer than 8.1
         set_env.sh  bin/setenv.bash     ASCEND_HOME_PATH and what goes with it
-        tikcpp/ascendc_kernel_cmake/    ascendc.cmake, whose functions build kernels for the host
+        tikcpp/ascendc_kernel_cmake/    ascendc.cmake and the language ASC of CMake, which build
+                                        kernels for the host by bin/bisheng
+        tools/tikicpulib/lib/cmake/     the package tikicpulib, with which samples run on the CPU
         bin/npu-smi                     a stand-in, which describes the simulated chips
 
     The links lead into this installation of pyaclnn: when that goes, so does the home.
@@ -112,7 +125,8 @@ def build_home(folder: str | os.PathLike[str]) -> Path:
     for name in ("tools", "compiler", architecture):
         (home / name).mkdir(exist_ok=True)
         (home / name / "tikcpp").symlink_to(home / "tikcpp")
-    (home / "bin" / "npu-smi").chmod(0o755)
+    for name in _COMMANDS:
+        (home / "bin" / name).chmod(0o755)
     return home
 
 
@@ -136,15 +150,22 @@ def _files(home: Path, release: Release, architecture: str) -> dict[str, str]:
         f"{architecture}/ascend_toolkit_install.info": installed,
         "version.cfg": f"# version: 1.0\n{''.join(states)}",
         "set_env.sh": _set_env(home, release.name),
-        "tikcpp/ascendc_kernel_cmake/ascendc.cmake": _ascendc_cmake(),
-        "bin/npu-smi": f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m {_NPU_SMI} "$@"\n',
+        **{f"{_MODULES}/{name}": _cmake(home, name) for name in _CMAKE},
+        "share/cmake/ASC/ASCConfig.cmake": _cmake(home, "FindASC.cmake"),
+        "tools/tikicpulib/lib/cmake/tikicpulib-config.cmake": _cmake(
+            home, "tikicpulib-config.cmake"
+        ),
+        **{
+            f"bin/{name}": f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m {module} "$@"\n'
+            for name, module in _COMMANDS.items()
+        },
         "bin/setenv.bash": f". {shlex.quote(str(home / 'set_env.sh'))}\n",
     }
 
 
-def _ascendc_cmake() -> str:
-    text = Path(packaged_file("mock/control/ascendc.cmake")).read_text(encoding="utf-8")
-    return text.replace("@COMPILER@", f"[[{sys.executable}]]")
+def _cmake(home: Path, name: str) -> str:
+    text = Path(packaged_file(f"mock/control/cmake/{name}")).read_text(encoding="utf-8")
+    return text.replace("@PYTHON@", sys.executable).replace("@HOME@", str(home))
 
 
 def _set_env(home: Path, release: str) -> str:

@@ -1,8 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 # Functions by which samples of CANN build kernels of Ascend C, here for the simulated NPU.
-set(_ascendc_compiler @COMPILER@ -m pyaclnn ascendc compile)
+set(_ascendc_compiler [[@PYTHON@]] -m pyaclnn ascendc compile)
 if(SOC_VERSION)
   list(APPEND _ascendc_compiler --soc ${SOC_VERSION})
+endif()
+
+# The headers and libraries that the host's side of a sample names.
+if(NOT TARGET host_intf_pub)
+  add_library(host_intf_pub INTERFACE)
+  target_include_directories(host_intf_pub INTERFACE [[@HOME@/include]])
+  target_link_directories(host_intf_pub INTERFACE [[@HOME@/lib64]])
+  target_link_libraries(host_intf_pub INTERFACE ascendcl)
 endif()
 
 function(_ascendc_sources variable)
@@ -31,7 +39,7 @@ function(ascendc_library target type)
     add_custom_command(
       OUTPUT ${object}
       COMMAND ${_ascendc_compiler} -fPIC -c ${source} -o ${object}
-              $<TARGET_PROPERTY:${target},ASCENDC_ARGUMENTS>
+              $<TARGET_GENEX_EVAL:${target},$<TARGET_PROPERTY:${target},ASCENDC_ARGUMENTS>>
       DEPENDS ${source} COMMAND_EXPAND_LISTS VERBATIM)
     list(APPEND objects ${object})
   endforeach()
@@ -41,9 +49,9 @@ function(ascendc_library target type)
   add_library(${target} ${type} ${objects})
   set_source_files_properties(${objects} PROPERTIES EXTERNAL_OBJECT TRUE GENERATED TRUE)
   set_target_properties(${target} PROPERTIES LINKER_LANGUAGE CXX)
-  target_include_directories(${target} PUBLIC ${headers} ${ASCEND_CANN_PACKAGE_PATH}/include)
-  target_link_directories(${target} PUBLIC ${ASCEND_CANN_PACKAGE_PATH}/lib64)
-  target_link_libraries(${target} PUBLIC ascendcl)
+  target_include_directories(${target} PUBLIC ${headers})
+  target_link_libraries(${target} PUBLIC host_intf_pub)
+  install(TARGETS ${target} LIBRARY DESTINATION lib ARCHIVE DESTINATION lib)
 endfunction()
 
 # A binary of kernels for aclrtBinaryLoadFromFile: fatbin/TARGET/TARGET.o below the install prefix.
@@ -53,7 +61,7 @@ function(ascendc_fatbin_library target)
   add_custom_target(${target} ALL
     COMMAND ${CMAKE_COMMAND} -E make_directory ${folder}
     COMMAND ${_ascendc_compiler} --binary ${sources} -o ${folder}/${target}.o
-            $<TARGET_PROPERTY:${target},ASCENDC_ARGUMENTS>
+            $<TARGET_GENEX_EVAL:${target},$<TARGET_PROPERTY:${target},ASCENDC_ARGUMENTS>>
     DEPENDS ${sources} COMMAND_EXPAND_LISTS VERBATIM)
 endfunction()
 
@@ -64,7 +72,12 @@ function(_ascendc_add target prefix)
       if(NOT prefix)
         set(bare ${word})
       endif()
-      set_property(TARGET ${target} APPEND PROPERTY ASCENDC_ARGUMENTS ${prefix}${bare})
+      if(bare MATCHES "\\$<") # may be nothing
+        set(bare "$<$<BOOL:${bare}>:${prefix}${bare}>")
+      else()
+        set(bare ${prefix}${bare})
+      endif()
+      set_property(TARGET ${target} APPEND PROPERTY ASCENDC_ARGUMENTS "${bare}")
     endif()
   endforeach()
 endfunction()

@@ -37,6 +37,7 @@ _HOOKS: Final = (
     *("", "phase-1", "phase-2", "create-tensor", "create-list", "repeatable"),
     *("address", "copy", "collective", "synchronize", "drain", "reset", "graph-begin"),
     *("graph-end", "message", "graph-run", "copy-2d", "end-stream", "drop-stream", "end-context"),
+    "query",
 )
 """The hooks of the recorder, in the order of ``enum capture_hook``."""
 _MARKS: Final = {

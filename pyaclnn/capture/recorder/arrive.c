@@ -201,7 +201,7 @@ static uint64_t record_call(uint32_t number, struct capture_function *function,
         hook == CAPTURE_END_CONTEXT) {
         capture_before(function, call, words, of);
     }
-    const bool waits = hook == CAPTURE_SYNCHRONIZE || hook == CAPTURE_SYNCHRONIZE_DEVICE;
+    const bool waits = capture_waits(function);
     if (waits) {
         capture_await();
     }

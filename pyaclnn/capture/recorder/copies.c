@@ -14,7 +14,7 @@
 #include "pending.h"
 #include "pinned.h"
 
-enum { FIRST_OF_WORK = 500000, MOST_VAIN_WAITS = 5 };
+enum { FIRST_OF_WORK = 500000, MOST_VAIN_WAITS = 5, COMPLETE = 0 };
 enum { MILLISECOND = 1000000, PATIENCE_MS = 1000, PATIENCE_AT_END_MS = 5000, PATIENCE_AT_LIMIT_MS = 10 };
 /* Copies on their way: to be waited for; the same at any price; that no other is added to. */
 static const struct capture_amount MANY = {3072, 8 << 20}, NEARLY_MOST = {3072, 128 << 20}, MOST = {4096, 256 << 20};
@@ -227,6 +227,22 @@ void capture_await_inputs(uint64_t stream)
     await_or_lose(of_stream(stream), PATIENCE_MS);
 }
 
+bool capture_waits(const struct capture_function *function)
+{
+    return function->hook == CAPTURE_SYNCHRONIZE || function->hook == CAPTURE_SYNCHRONIZE_DEVICE ||
+           function->hook == CAPTURE_QUERY;
+}
+
+/* Whether the work is over: a status of the wait itself, such as that of a wrong handle, says nothing. */
+static bool is_over(const struct capture_function *function, const union mock_word *words, int32_t status)
+{
+    int32_t queried = COMPLETE;
+    if (function->hook == CAPTURE_QUERY && status == 0) {
+        memcpy(&queried, words[1].pointer, sizeof queried);
+    }
+    return has_ended(status) && queried == COMPLETE;
+}
+
 void capture_await(void)
 {
     awaited = __atomic_load_n(&records, __ATOMIC_RELAXED);
@@ -235,18 +251,17 @@ void capture_await(void)
 int32_t capture_kept_failure(const struct capture_function *function, const union mock_word *words,
                              const char **message)
 {
-    if (!capture_has_failures()) {
+    if (!capture_has_failures() || !is_over(function, words, 0)) {
         return 0;
     }
     const struct capture_reach reach = of_wait(function, words);
     return capture_find_failure(&reach, message);
 }
 
-/* A status of the wait itself, such as that of a wrong handle, says nothing of copies. */
 void capture_arrived(const struct capture_function *function, const union mock_word *words, int32_t status)
 {
     const struct capture_reach reach = of_wait(function, words);
-    if (has_ended(status) && (reach.kind == CAPTURE_OF_STREAM || reach.context != 0)) {
+    if (is_over(function, words, status) && (reach.kind == CAPTURE_OF_STREAM || reach.context != 0)) {
         in_vain = 0;
         finish(capture_take_pending(&reach, awaited), status != 0);
     }

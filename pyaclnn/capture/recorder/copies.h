@@ -10,7 +10,10 @@ void capture_copy_tensor(const struct capture_operand *of, uint64_t call, uint64
 /* Copy what is read before a call, or written after it; NULL: nothing is known of it. */
 void capture_copy_operands(uint64_t call, const struct capture_operands *of, uint64_t stream,
                            enum capture_phase phase);
-/* The program begins to wait, and has waited: for a stream, or for the device of its context. */
+/* Return whether a function waits, for a stream or for the device of its context, or finds that there
+ * is nothing to wait for. */
+bool capture_waits(const struct capture_function *function);
+/* The program begins to wait, and has waited. */
 void capture_await(void);
 void capture_arrived(const struct capture_function *function, const union mock_word *words, int32_t status);
 /* The status and message of what it waits for, if a wait of the recorder was told of them; or 0. */

@@ -38,6 +38,7 @@ enum capture_hook {
     CAPTURE_END_STREAM,
     CAPTURE_DROP_STREAM,
     CAPTURE_END_CONTEXT,
+    CAPTURE_QUERY,
 };
 
 /* What a function does to memory of devices, as its letter in the table. */

@@ -118,7 +118,7 @@ void capture_after(const struct capture_function *function, uint64_t call,
     if (!capture_is_copied()) {
         return;
     }
-    if (function->hook == CAPTURE_SYNCHRONIZE || function->hook == CAPTURE_SYNCHRONIZE_DEVICE) {
+    if (capture_waits(function)) {
         capture_arrived(function, words, (int32_t)result);
     }
     if (failed && of != NULL) {

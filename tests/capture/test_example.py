@@ -26,7 +26,7 @@ def whole(*changes, dtype=np.float32):
         made[place] = value
     return made
 aclnn.arange(1.0, 9.0, 2.0, out=pyaclnn.Empty((4,), np.float32))
-aclnn.inplace_uniform(np.zeros(6, np.float32), 2.0, 3.0, 7, 0)
+aclnn.inplace_uniform(np.zeros(3, np.float32), 2.0, 3.0, 7, 0)
 aclnn.muls(whole(((2, 3), np.nan)), np.float32(2))
 aclnn.reduce_sum(whole(((1, 7), 5), ((1, 9), 6)), [0, 1], False, np.float32,
                  out=pyaclnn.Empty((), np.float32))
@@ -64,7 +64,12 @@ def negative(self):
 """Kernels that are wrong, one for each operator of the program."""
 EXPECTED = {
     "aclnnArange": ("out = np.zeros((4,), np.float32)", "([1.0, 3.0, 5.0, 7.0], np.float32)"),
-    "aclnnInplaceUniform": ("from_ = 2.0", "(selfRef=selfRef, from_=from_, to=to, "),
+    "aclnnInplaceUniform": (
+        "Random numbers depend on shapes: its contents are whole.",
+        "selfRef = np.zeros((3,), np.float32)",
+        "from_ = 2.0",
+        "(selfRef=selfRef, from_=from_, to=to, ",
+    ),
     "aclnnMuls": ("self = np.array([[np.nan]], np.float32)",),
     "aclnnReduceSum": (
         "(bytes(156) + bytes.fromhex(",

@@ -80,6 +80,16 @@ _FAILURE: Final = re.compile(
     r"(?i)err|fail|\bret|code|result|abort|status|exception|warn|fatal|critical"
 )
 """Words of a line of a log whose numbers may be codes, and not steps, sizes or processes."""
+_PROBLEM: Final = re.compile(
+    r"(?i)^(?!.*\b(?-i:INFO|DEBUG)\b).*(?:exceed|invalid|cannot|unable|mismatch|unsupported|denied"
+    r"|not (?:found|support|exist)|\bmust\b|requires?\b|refused|too (?:large|many))"
+)
+"""Lines that report something without which a program goes on otherwise or not at all."""
+_QUANTITY: Final = re.compile(
+    r"(?i)(?:\b(?:size|bytes?|count|len(?:gth)?|max\w*|min\w*|over|than|step|epoch|shape|port)\W{0,3}"
+    r"|\d, ?|x)$"
+)
+"""Words before a number that is a size or the like, and no code."""
 _REFUSAL: Final = re.compile(
     r"(?i)(?<!if )\b(?:invalid|illegal|wrong|out of range|exceeds|not (?:valid|in (?:the )?range)"
     r"|(?:should|must) be|(?:set|pars)\w* \S+(?: \S+)? (?:fail|error)\w*)"
@@ -87,6 +97,8 @@ _REFUSAL: Final = re.compile(
 """Words for a value that is not accepted."""
 _ENDLESS: Final = re.compile(r"(\S{200})\S+")
 """Text without a blank, as of a binary file, on which patterns would take long."""
+_UNSPECIFIC: Final = "Texts that name a thing and no more of its cause"
+"""Title of the first file of texts that count where no code names more of a cause."""
 _GENERAL_KIND: Final = "general"
 """Kind of the texts that count where nothing else in a log is known."""
 _LONGEST: Final = 4000
@@ -185,8 +197,10 @@ class Log:
         reported = _HYPOTHESIS.sub(" ", line)
         goes_on = bool(self._message) and line[:1].isspace()
         found = list(_of_text(reported, is_failure=goes_on))
-        has_code = any(match[0][0] in "EW" for match in CODE.finditer(reported))
-        if found or has_code or reported == line:
+        codes = [match[0] for match in CODE.finditer(reported) if match[0][0] in "EW"]
+        if any(known.rank == SPECIFIC for known in map(about, codes) if known):
+            found = [entry for entry in found if entry.place < _first_unspecific()]
+        if found or codes or reported == line:
             return found
         return list(_of_text(line, is_failure=goes_on))
 
@@ -195,6 +209,8 @@ class Log:
         for match in CODE.finditer(line):
             is_number = match[0].lstrip("-").isdigit()
             if is_number and not (self.is_typed or _FAILURE.search(line)):
+                continue
+            if is_number and _QUANTITY.search(line[: match.start()]):
                 continue
             is_hex = match[0][:2] in {"0x", "0X"}
             is_short = is_hex and len(match[0].lstrip("0xX")) < _SHORTEST_ALONE
@@ -243,7 +259,9 @@ def _of_text(line: str, *, is_failure: bool) -> Iterator[Entry]:
     that continues a message.
     """
     line = with_words(line)
-    can_report = _can_report(line, is_failure or bool(_FAILURE.search(line)))
+    can_report = _can_report(
+        line, is_failure or any(words.search(line) for words in (_FAILURE, _PROBLEM))
+    )
     sentences = _END_OF_SENTENCE.split(line)
     found = [
         (known.kind == _GENERAL_KIND, turn, _places()[key], key, match)
@@ -287,3 +305,9 @@ def _of_match(key: str, known: Line, match: re.Match[str]) -> Iterator[Entry]:
 @functools.cache
 def _places() -> Mapping[str, int]:
     return {key: place for place, key in enumerate(LINES)}
+
+
+@functools.cache
+def _first_unspecific() -> int:
+    """Return the place of the first text that says less than a code of the same line."""
+    return _places()[next(iter(LINES.groups[_UNSPECIFIC]))]

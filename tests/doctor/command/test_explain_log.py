@@ -57,6 +57,9 @@ UNKNOWN = [
     "[12345.678901] usb 1-1: device descriptor read/64, error -71",
     "rank 5: loss 0.5, exit criteria met, code 12, reason=[target reached]",
     "[ERROR] MindFormers: TypeError: For 'set_context', 'ascend_config' has no key 'precision'",
+    "INFO 05-21 08:30:00 [config.py:1] chunked prefill is not supported, which is invalid here",
+    "DEBUG: the cache must be filled, size 507011",
+    "error: buffer of size 200000 over 196608",
     "Epoch 3: 100%|####| 507015/507015 [00:10<00:00]",
 ]
 

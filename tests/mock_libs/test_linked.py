@@ -172,6 +172,7 @@ assert get(10, text, 8) == 0 and text.value.decode() == {compiled!r}, text.value
 assert [size(0), get(0, text, 8), put(0, None), put(-1, b''), put(99, b'')] == [0] + 4 * [100000]
 assert put(0, b'must') == 0 and size(0) == 5 and get(0, text, 4) == 100000
 assert get(0, text, 5) == 0 and text.value == b'must'
+assert [library.aclopSetCompileFlag(flag) for flag in (0, 1, 2)] == [0, 0, 100000]
 assert put(10, b'x') == 0 and size(10) == 2 and get(0, None, 5) == 100000
 """
 

@@ -59,3 +59,12 @@ aclError aclGetCompileopt(aclCompileOpt opt, char *value, size_t length)
     memcpy(value, kept, strlen(kept) + 1);
     return ACL_SUCCESS;
 }
+
+/* Whether one compiled operator serves many shapes, as every operator does here. */
+aclError aclopSetCompileFlag(aclOpCompileFlag flag)
+{
+    if (flag != ACL_OP_COMPILE_DEFAULT && flag != ACL_OP_COMPILE_FUZZ) {
+        return mock_fail(ACL_ERROR_INVALID_PARAM, "aclopSetCompileFlag: there is no such flag");
+    }
+    return ACL_SUCCESS;
+}

@@ -24,8 +24,11 @@ def launch(name: str, *arguments: Any) -> list[str]:
     before = len(pyaclnn.mock.violations())
     size, executor = ffi.new("uint64_t *"), ffi.new("aclOpExecutor **")
     npu.call(f"{name}GetWorkspaceSize", *arguments, size, executor)
-    npu.call(name, NULL, size[0], executor[0], NULL)
+    workspace = npu.device_memory(size[0]) if size[0] else NULL
+    npu.call(name, workspace, size[0], executor[0], NULL)
     npu.call("aclrtSynchronizeStream", NULL)
+    if workspace:
+        npu.call("aclrtFree", workspace)
     destroy(*arguments)
     return [each.rule for each in pyaclnn.mock.violations()[before:]]
 
@@ -92,6 +95,10 @@ IN_PLACE: dict[str, Callable[[Any, Any, Any], tuple[Any, ...]]] = {
     "aclnnBaddbmm": lambda x, out, block: (
         *(x, apart(block, (1, 4, 4)), apart(block, (1, 4, 4)), of("scalar", [1])),
         *(of("scalar", [1]), out, 0),
+    ),
+    "aclnnRmsNorm": lambda x, out, block: (  # llama.cpp
+        *(x, apart(block, (4,)), 1e-6, out),
+        npu.tensor((4, 1), block + 512),
     ),
     "aclnnInplaceAdd": lambda x, out, _: (out, x, of("scalar", [1])),
 }

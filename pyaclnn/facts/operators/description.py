@@ -57,6 +57,7 @@ def describe(
     channels_last: tuple[str, ...] = (),
     accepted_types: Mapping[str, str] | None = None,
     essential: bool = False,
+    in_place: bool = False,
     lists: bool = False,
     saved: str = "",
     mistake: FindMistake | None = None,
@@ -89,6 +90,7 @@ def describe(
         channels_last: Families of chips.
         accepted_types: Rows of types by chip families, ``*`` for any.
         essential: Whether a CANN without it is no CANN for norms.
+        in_place: Whether an output may be exactly an input.
         lists: Whether C takes a list of tensors for every tensor.
         saved: The name of another operator, and of tensors that its result has.
         mistake: As in `Operator`.
@@ -121,6 +123,7 @@ def describe(
         channels_last=channels_last,
         accepted_types=Types.of(accepted_types or {}).families,
         essential=essential,
+        in_place=in_place,
         source=source,
         lists=lists,
         saved=tuple(saved.split()),

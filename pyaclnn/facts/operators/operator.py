@@ -89,6 +89,7 @@ class _Fields(NamedTuple):
         accepted_types: The rows of types that phase 1 accepts, where there are more than public
             functions take, by chip families; ``*`` is any.
         essential: Whether a CANN without it is no CANN for norms.
+        in_place: Whether an output may be exactly an input, as programs for CANN pass them.
         source: Where CANN has its rules.
         lists: Whether C takes a list of tensors for every tensor: the rest is about each of them.
         saved: The tensors that the keyword ``saved`` takes from the result of another operator,
@@ -120,6 +121,7 @@ class _Fields(NamedTuple):
     channels_last: tuple[str, ...]
     accepted_types: Mapping[str, tuple[Row, ...]]
     essential: bool
+    in_place: bool
     source: str
     lists: bool
     saved: tuple[str, ...]

@@ -37,6 +37,6 @@ def operator_of(description: Description) -> Operator[Any]:
         updated=tuple(
             tensor.c_name for tensor in description.tensors if tensor.read and tensor.written
         ),
-        apart=not each,
+        apart=not each and not description.in_place,
         shows_unwritten=True,
     )

@@ -60,6 +60,7 @@ RMS_NORM = describe(
     checks=_CHECKS,
     nonempty="norm",
     essential=True,
+    in_place=True,  # llama.cpp allocates it so (ggml_op_can_inplace)
     source="CANN: ops-nn norm/rms_norm",
     shows="[0.69 0.81 0.92 1.04 1.15 1.27]",
 )

@@ -3,18 +3,17 @@
 
 from __future__ import annotations
 
+import operator
 from functools import partial
-from keyword import iskeyword
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from pyaclnn.base.errors import text_of
 from pyaclnn.facts.operators.call_rules import call_rules
-from pyaclnn.facts.operators.catalogue import catalogue
 from pyaclnn.facts.operators.limits import CATEGORIES, category_of
-from pyaclnn.mock.operators.kernel_files import VARIABLE
 from pyaclnn.mock.operators.limits import items_of
+from pyaclnn.mock.operators.missing_kernel import kernel_missing
 from pyaclnn.mock.operators.unread import harmless_values
 from pyaclnn.mock.protocol.dtypes import dtype_of_word, numpy_dtype, type_word
 from pyaclnn.mock.protocol.values import (
@@ -39,7 +38,7 @@ if TYPE_CHECKING:
     from pyaclnn.mock.protocol.values import Value
     from pyaclnn.reference.kernels.kernel import Kernel
 
-__all__ = ["CountError", "KernelCall", "Result", "kernel_missing", "zeros"]
+__all__ = ["CountError", "KernelCall", "Result", "zeros"]
 
 
 class CountError(ValueError):
@@ -138,7 +137,7 @@ class KernelCall(NamedTuple):
 
     def bound(
         self, values: dict[str, Value], array_of: Callable[[str, Tensor], NDArray[Any]]
-    ) -> Callable[[], list[Result]]:
+    ) -> Callable[..., list[Result]]:
         """Bind arguments to the kernel's function, to call it any number of times.
 
         Args:
@@ -146,7 +145,9 @@ class KernelCall(NamedTuple):
             array_of: Returns the array of a tensor that is read.
 
         Returns:
-            A function that returns what `results` does, with the arrays as they are then.
+            A function that returns what `results` does, with the arrays as they are then. A kernel
+            that fills memory is offered what the function is called with, an array or a list; if
+            all results lie there, none is returned.
 
         Raises:
             KernelLimitError: The function does not know a tensor that is there.
@@ -160,11 +161,15 @@ class KernelCall(NamedTuple):
         categories = [category_of(type_word(i.data_type)) for i in given if isinstance(i, Scalar)]
         scalars = max(map(CATEGORIES.index, categories), default=-1)
 
-        def results() -> list[Result]:
+        def results(into: Any = None) -> list[Result]:
             arguments = dict(fixed)
             for parameter, made in fresh:
                 arguments[parameter] = made()
+            if into is not None and not lifted:
+                arguments["into"] = into
             found = self._called(kernel.function, arguments)
+            if into is not None and _is_there(found, into):
+                return []
             if found is None and any(target.items is not None for target in targets):
                 raise ValueError(f"its kernel returns None; it writes {', '.join(names)}")
             pieces = list(found) if isinstance(found, tuple) else [found]
@@ -291,6 +296,13 @@ class KernelCall(NamedTuple):
             raise KernelLimitError(kernel_missing(self.signature.name, why)) from error
 
 
+def _is_there(found: Any, into: Any) -> bool:
+    """Report whether all results were computed in the memory that was offered."""
+    if isinstance(into, list):
+        return all(map(operator.is_, found, into))
+    return found is into
+
+
 def _is_given(value: Value) -> bool:
     """Report whether an input is neither NULL, 0, false nor empty."""
     if isinstance(value, (Tensor, TensorList)):
@@ -312,35 +324,6 @@ def _lowered(result: Result) -> NDArray[Any]:
     """Return the result of a kernel on vectors of one element, in the shape of its tensor."""
     only = result.array.size == 1 and not result.tensor.dims
     return result.array.reshape(()) if only else result.array
-
-
-def kernel_missing(name: str, why: str = "") -> str:
-    """Return the text of the answer 999001, with the ways to add a kernel.
-
-    Args:
-        name: The C name of the operator.
-        why: Why its own kernel does not serve; empty if it has none.
-    """
-    return (
-        f"EZ9999: the simulated NPU has {name}, but no kernel for it{why and f': {why}'}. "
-        f"Give it one: a file that {VARIABLE} names, with\n"
-        f"{_example(name)}\n"
-        "or a package of pyaclnn.ascendc.package.build_package, in a folder that "
-        "ASCEND_CUSTOM_OPP_PATH names."
-    )
-
-
-def _example(name: str) -> str:
-    """Return the outline of a kernel, with the parameters and results of its operator."""
-    listed = catalogue()[name].parameters if name in catalogue() else ()
-    read = [f"{p.name}_" if iskeyword(p.name) else p.name for p in listed if p.read]
-    written = ", ".join(p.name for p in listed if p.written)
-    return f"""\
-    import numpy as np, pyaclnn.mock
-    @pyaclnn.mock.operator("{name}")
-    def kernel({", ".join(read)}):  # arrays of NumPy; leave out what is not needed
-        ...
-        return {written or "..."}"""
 
 
 def zeros(_name: str, tensor: Tensor) -> NDArray[Any]:

@@ -14,8 +14,9 @@ from pyaclnn.mock.operators.arguments import check_arguments
 from pyaclnn.mock.operators.blocks import blocks_of
 from pyaclnn.mock.operators.complex32 import from_words, is_complex32, to_words, words_of
 from pyaclnn.mock.operators.data_errors import data_error_text
-from pyaclnn.mock.operators.kernel_call import KernelCall, kernel_missing
+from pyaclnn.mock.operators.kernel_call import KernelCall
 from pyaclnn.mock.operators.limits import typed_items
+from pyaclnn.mock.operators.missing_kernel import kernel_missing
 from pyaclnn.mock.operators.moved_types import MOVING, with_stand_ins
 from pyaclnn.mock.operators.operator import (
     ExecutorKind,
@@ -33,6 +34,7 @@ from pyaclnn.mock.operators.pairs import (
     paired,
     read_pairs,
 )
+from pyaclnn.mock.operators.result_memory import result_memory
 from pyaclnn.mock.operators.trial import MisfitError, require_fit, try_kernel
 from pyaclnn.mock.protocol.dtypes import data_type_name, type_word
 from pyaclnn.mock.protocol.memory import DeviceMemoryError
@@ -147,38 +149,49 @@ def _bound(call: KernelCall, given: Given, memory: DeviceMemory) -> Work:
         results = call.bound(given.values, readable)
     except (ValueError, TypeError, IndexError) as error:
         raise failure(error) from error
-    writer = _Writer(signature, memory)
+    writer = _Writer(call, given.values, memory)
 
     def run() -> Shapes:
         try:
-            for result in (written := results()):
+            written = results(writer.memory_of_results)
+            others = [each for each in written if each.array.shape != each.tensor.dims]
+            for result in others:
                 require_fit(result, shrinks=kernel.shrinks)
         except (ValueError, TypeError, IndexError) as error:
             if isinstance(error, TypeError) and call.is_own:  # too large to be tried in phase 1
                 why = f"its own does not take these arguments ({text_of(error)})"
                 raise KernelLimitError(kernel_missing(signature.name, why)) from error
             raise failure(error) from error
-        for result in written:
-            writer.write(result)
-        return [(tensor, a.shape) for _, tensor, a in written if a.shape != tensor.dims]
+        writer.write(written)
+        return [(each.tensor, each.array.shape) for each in others]
 
     return Work(run, is_lasting=not copied)
 
 
 class _Writer:
-    """Memory of the results of a call, which the first run finds."""
+    """Memory of the results of a call, which the first run finds.
 
-    def __init__(self, signature: Signature, memory: DeviceMemory) -> None:
-        self._signature, self._memory = signature, memory
+    Attributes:
+        memory_of_results: Where the kernel may compute them from then on, or None.
+    """
+
+    def __init__(self, call: KernelCall, values: dict[str, Value], memory: DeviceMemory) -> None:
+        self._call, self._values, self._memory = call, values, memory
+        self._signature = call.signature
         self._ways: dict[str, Callable[[NDArray[Any]], None]] = {}
+        self.memory_of_results: NDArray[Any] | list[NDArray[Any]] | None = None
 
-    def write(self, result: Result) -> None:
-        """Write a result; one that is shorter than its tensor comes first, and poison behind it."""
-        name, tensor, array = result
-        way = self._ways.get(name)
-        if way is None:
-            way = self._ways[name] = self._way(name, tensor)
-        way(array)
+    def write(self, results: list[Result]) -> None:
+        """Write results; one that is shorter than its tensor comes first, and poison behind it."""
+        is_first = not self._ways
+        for name, tensor, array in results:
+            way = self._ways.get(name)
+            if way is None:
+                way = self._ways[name] = self._way(name, tensor)
+            way(array)
+        if is_first and results and self._call.kernel.fills:
+            values = self._values
+            self.memory_of_results = result_memory(self._signature, values, results, self._memory)
 
     def _way(self, name: str, tensor: Tensor) -> Callable[[NDArray[Any]], None]:
         """Return what writes an array to a tensor."""

@@ -10,17 +10,18 @@ from __future__ import annotations
 import functools
 import inspect
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from pyaclnn.facts.operators.catalogue import catalogue
-from pyaclnn.reference.kernels.kernel import Kernel
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
 
     from pyaclnn.facts.operators.catalogue import Parameter
+    from pyaclnn.reference.kernels.kernel import Kernel
 
 __all__ = ["form_of", "kernel_of_form"]
 
@@ -64,7 +65,7 @@ def kernel_of_form(name: str, plain: Kernel) -> Kernel:
     seen = [plain.parameter_for(each.name) is not None for each in needed]
     named = [p.name for p, is_seen in zip(read, [True, *seen[1:]], strict=False) if is_seen]
     function = _taking(read, named, made(plain, read))
-    return Kernel(name, function, plain=plain.plain, any_scalars=plain.any_scalars)
+    return replace(plain, name=name, function=function, shrinks=False)
 
 
 def _of(name: str) -> tuple[Sequence[Parameter], Sequence[Parameter]]:
@@ -94,34 +95,37 @@ def _taking(
 ) -> Callable[..., Any]:
     kind = inspect.Parameter.KEYWORD_ONLY
     signature = inspect.Signature([inspect.Parameter(name, kind) for name in named])
+    names = [each.name for each in parameters]
 
-    def compute(**given: Any) -> Any:
-        return function(*(given.get(each.name) for each in parameters))
+    def compute(into: Any = None, **given: Any) -> Any:
+        return function([given.get(name) for name in names], into)
 
     vars(compute)["__signature__"] = signature
     return compute
 
 
-def _calling(plain: Kernel) -> Callable[[Any, Sequence[Any]], Any]:
-    """Return what calls a kernel with the tensor of its result, and what it reads in C's order.
+def _calling(plain: Kernel) -> Callable[[Any, Sequence[Any], Any], Any]:
+    """Return what calls a kernel, with the tensor of its result, what it reads, and memory for it.
 
-    ``alpha`` is 1 if it is not there.
+    What it reads comes in C's order; ``alpha`` is 1 if it is not there.
     """
     needed, results = _of(plain.name)
     names = [plain.parameter_for(p.name) for p in needed]
     written = [name for p in results if (name := plain.parameter_for(p.name))]
+    ones = [1] * len(names)
 
-    def call(target: Any, values: Sequence[Any]) -> Any:
-        padded = [*values, *[1] * (len(names) - len(values))]
-        given = {name: value for name, value in zip(names, padded, strict=True) if name}
-        return plain.function(**given, **dict.fromkeys(written, target))
+    def call(target: Any, values: Sequence[Any], into: Any) -> Any:
+        given = {name: value for name, value in zip(names, [*values, *ones], strict=False) if name}
+        for name in written:
+            given[name] = target
+        return plain.function(**given) if into is None else plain.function(into=into, **given)
 
     return call
 
 
 def _in_place(plain: Kernel, _read: Sequence[Parameter]) -> Callable[..., Any]:
     call = _calling(plain)
-    return lambda *values: call(values[0], values)
+    return lambda values, into: call(values[0], values, into)
 
 
 def _each(plain: Kernel, read: Sequence[Parameter]) -> Callable[..., Any]:
@@ -129,10 +133,12 @@ def _each(plain: Kernel, read: Sequence[Parameter]) -> Callable[..., Any]:
     first = kinds.index("T")
     call = _calling(plain)
 
-    def compute(*values: Any) -> Any:
+    def compute(values: Sequence[Any], into: Any) -> Any:
         count = len(values[first])
         lists = [_listed(v, kind, count) for v, kind in zip(values, kinds, strict=True)]
-        return [call(row[first], row) for row in zip(*lists, strict=True)]
+        places = [None] * count if into is None else into
+        rows = zip(*lists, strict=True)
+        return [call(row[first], row, place) for row, place in zip(rows, places, strict=True)]
 
     return functools.wraps(plain.function)(compute)
 

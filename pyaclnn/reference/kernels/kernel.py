@@ -46,6 +46,8 @@ class Kernel:
             are cast to the tensors they are written to.
         any_scalars: Whether a scalar counts in phase 1 by its category alone, if the tensors are
             floats: powers of integers differ.
+        fills: Whether the function takes ``into``, memory for its result or for each of a list. A
+            result may lie there or elsewhere; all else is read before it is written.
     """
 
     name: str
@@ -53,6 +55,7 @@ class Kernel:
     shrinks: bool = False
     plain: bool = False
     any_scalars: bool = False
+    fills: bool = False
 
     @cached_property
     def parameters(self) -> Mapping[str, inspect.Parameter]:

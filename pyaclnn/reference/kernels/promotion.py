@@ -29,6 +29,7 @@ __all__ = [
     "floating",
     "indices_within",
     "integers",
+    "kind_of",
     "promoted",
     "rounded",
     "some",
@@ -60,15 +61,21 @@ def promoted(*operands: Any) -> np.dtype[Any]:
     Raises:
         ValueError: Two types do not go together.
     """
-    tensors: list[np.dtype[Any]] = [
-        operand.dtype for operand in operands if isinstance(operand, np.ndarray)
-    ]
-    result: np.dtype[Any] = tensors[0]
-    for dtype in tensors[1:]:
-        result = common(result, dtype)
-    for number in operands:
-        if not isinstance(number, np.ndarray):
-            result = with_number(result, number)
+    return _promoted(*map(kind_of, operands))
+
+
+def kind_of(operand: Any) -> np.dtype[Any] | type:
+    """Return the part of an operand that promotion depends on: a dtype, or the type of a number."""
+    return operand.dtype if isinstance(operand, np.ndarray) else type(operand)
+
+
+@functools.cache
+def _promoted(*kinds: np.dtype[Any] | type) -> np.dtype[Any]:
+    tensors = [kind for kind in kinds if isinstance(kind, np.dtype)]
+    result = functools.reduce(common, tensors)
+    for kind in kinds:
+        if not isinstance(kind, np.dtype):
+            result = with_number(result, kind())
     return result
 
 
@@ -126,7 +133,8 @@ def wide(value: Any, dtype: np.dtype[Any] | None = None) -> Any:
     """
     array = np.asarray(value)
     wanted = array.dtype if dtype is None else dtype
-    _require_castable(array.dtype, wanted, "an operand")
+    if array.dtype != wanted:
+        _require_castable(array.dtype, wanted, "an operand")
     return array.astype(wide_dtype(wanted), copy=False)
 
 

@@ -16,6 +16,8 @@ import inspect
 import re
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+import numpy as np
+
 from pyaclnn.facts.operators.catalogue import LazyTable, catalogue
 from pyaclnn.reference.kernels.kernel import short_names
 
@@ -24,6 +26,12 @@ if TYPE_CHECKING:
 
 __all__ = ["TYPES", "Row", "function_of", "missing", "rows"]
 
+_UFUNCS: Final[Mapping[type[ast.operator], np.ufunc]] = {
+    ast.Add: np.add,
+    ast.Sub: np.subtract,
+    ast.Mult: np.multiply,
+    ast.Div: np.divide,
+}
 TYPES: Final = ("common", "real", "truth", "raw")
 """Words for the types in which a row of NumPy computes; `numpy.txt` explains them."""
 _ROW: Final = re.compile(
@@ -113,7 +121,28 @@ def function_of(name: str, row: Row, function_named: Callable[[str], Any]) -> Ca
     free = {node.id for node in names} - bound
     functions = {each: None if each in row.lacked else function_named(each) for each in free - own}
     listed = "".join(f", {each}{'=None' * (each in row.null)}" for each in sorted(free & own))
-    text = f"lambda {'*' * bool(listed)}{listed}: {expression}"
-    function: Callable[..., Any] = eval(text, functions)  # noqa: S307 (our own)
-    vars(function)["__signature__"] = inspect.signature(function)
+    signature = f"lambda {'*' * bool(listed)}{listed}"
+    function: Callable[..., Any] = eval(f"{signature}: {expression}", functions)  # noqa: S307 (our own)
+    named = inspect.signature(function)
+    if filling := _filling(tree.body, functions, row.types):
+        text = f"{signature}{'' if listed else '*'}, into=None: {filling}"
+        function = eval(text, functions)  # noqa: S307 (as above)
+        vars(function)["fills"] = True
+    vars(function)["__signature__"] = named
     return function
+
+
+def _filling(top: ast.expr, functions: dict[str, Any], types: str) -> str | None:
+    """Return an expression that writes its result ``into`` an array, or None.
+
+    Its last step is a ufunc on operands of the result's type, or a function that takes ``into``.
+    """
+    is_typed = types in ("common", "real")
+    if is_typed and isinstance(top, ast.BinOp) and (ufunc := _UFUNCS.get(type(top.op))):
+        functions[f"_{ufunc.__name__}"] = ufunc
+        return f"_{ufunc.__name__}({ast.unparse(top.left)}, {ast.unparse(top.right)}, into)"
+    called = functions.get(getattr(getattr(top, "func", None), "id", ""))
+    if is_typed and isinstance(called, np.ufunc):
+        return f"{ast.unparse(top)[:-1]}, out=into)"
+    takes_it = "into" in getattr(called, "__annotations__", ())
+    return f"{ast.unparse(top)[:-1]}, into=into)" if takes_it else None

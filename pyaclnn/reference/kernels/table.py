@@ -9,7 +9,6 @@ its results are cast to the tensors they are written to. It calls functions of N
 from __future__ import annotations
 
 import builtins
-import functools
 import inspect
 from typing import TYPE_CHECKING, Any
 
@@ -18,11 +17,11 @@ import numpy as np
 from pyaclnn.facts.operators.catalogue import catalogue
 from pyaclnn.reference.kernels.functions import functions
 from pyaclnn.reference.kernels.kernel import Kernel, short_names
-from pyaclnn.reference.kernels.promotion import cast, floating, promoted, wide, wide_dtype
+from pyaclnn.reference.kernels.promotion import cast, floating, kind_of, promoted, wide, wide_dtype
 from pyaclnn.reference.kernels.rows import function_of, rows
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
 __all__ = ["row_kernel"]
 
@@ -41,9 +40,9 @@ def row_kernel(name: str) -> Kernel:
     function = function_of(name, row, function_named)
     typed = row.types not in ("", "raw")
     function = _promoting(name, function, row.types) if typed else _quietly(function)
-    return Kernel(
-        name, function, shrinks=row.shrinks, plain=not row.types, any_scalars=row.types != ""
-    )
+    fills = "fills" in vars(function)
+    scalars = row.types != ""
+    return Kernel(name, function, row.shrinks, not row.types, any_scalars=scalars, fills=fills)
 
 
 def _promoting(name: str, function: Callable[..., Any], types: str) -> Callable[..., Any]:
@@ -61,42 +60,47 @@ def _promoting(name: str, function: Callable[..., Any], types: str) -> Callable[
     named = inspect.signature(function).parameters
     names = (short for p in kinds if p.name != "alpha" for short in short_names(p.name))
     operands = [name for name in dict.fromkeys(names) if name in named]
+    known: dict[tuple[Any, ...], tuple[np.dtype[Any], np.dtype[Any], list[str]]] = {}
 
-    def compute(**arguments: Any) -> Any:
-        given = [each for each in operands if arguments.get(each) is not None]
-        dtype = _common_type(types == "real", *(_type_of(arguments[each]) for each in given))
-        inner = wide_dtype(dtype)
-        for each in given:
+    def compute(into: Any = None, **arguments: Any) -> Any:
+        kinds = tuple([kind_of(arguments.get(each)) for each in operands])
+        if kinds not in known:
+            known[kinds] = _common_types(types == "real", operands, kinds)
+        dtype, inner, others = known[kinds]
+        for each in others:
             arguments[each] = np.asarray(arguments[each]).astype(inner, copy=False)
+        if into is not None and inner is dtype and dtype == into.dtype:
+            arguments["into"] = into
         found = function(**arguments)
+        if found is into:
+            return found
         if types == "truth":
             dtype = np.dtype(np.bool_)
         elif dtype.kind == "c" and found.dtype.kind == "f":
             dtype = found.dtype  # a magnitude
         result = cast(found, dtype)
-        is_new = result.base is None and not any(result is arguments[each] for each in given)
+        is_new = result.base is None and id(result) not in map(id, arguments.values())
         return result if is_new else result.copy()
 
     vars(compute).update(vars(function))
     return compute
 
 
-def _type_of(operand: Any) -> np.dtype[Any] | type:
-    return operand.dtype if isinstance(operand, np.ndarray) else type(operand)
-
-
-@functools.cache
-def _common_type(is_real: bool, *types: np.dtype[Any] | type) -> np.dtype[Any]:
-    """Return the type that operands of some types are computed in; a number has one of Python's.
+def _common_types(
+    is_real: bool, names: Sequence[str], kinds: Sequence[Any]
+) -> tuple[np.dtype[Any], np.dtype[Any], list[str]]:
+    """Return the common type of operands, the one they are computed in, and those to be cast.
 
     Raises:
         ValueError: They do not go together, or an operand would lose its category.
     """
-    samples = [np.zeros(0, t) if isinstance(t, np.dtype) else t() for t in types]
+    given = {n: k for n, k in zip(names, kinds, strict=True) if k is not type(None)}
+    samples = [np.zeros(0, k) if isinstance(k, np.dtype) else k() for k in given.values()]
     dtype = floating(promoted(*samples)) if is_real else promoted(*samples)
     for sample in samples:
         wide(sample, dtype)
-    return dtype
+    inner = wide_dtype(dtype)
+    return dtype, inner, [name for name, kind in given.items() if kind is not inner]
 
 
 def _quietly(function: Callable[..., Any]) -> Callable[..., Any]:

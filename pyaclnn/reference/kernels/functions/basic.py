@@ -42,7 +42,7 @@ def clamped(x: Array, low: Any, high: Any) -> Array:
     return x if high is None else np.minimum(x, high)
 
 
-def added_quotient(x: Array, a: Array, b: Array, factor: Any) -> Array:
+def added_quotient(x: Array, a: Array, b: Array, factor: Any, into: Any = None) -> Array:
     """``x + factor * a / b``.
 
     Raises:
@@ -52,14 +52,17 @@ def added_quotient(x: Array, a: Array, b: Array, factor: Any) -> Array:
         raise NotImplementedError("a division of integers")
     dtype = promoted(x, a, b, factor)
     x, a, b, factor = (wide(each, dtype) for each in (x, a, b, factor))
-    return cast(x + factor * a / b, dtype)
+    fits = into is not None and x.dtype == into.dtype == dtype
+    return cast(np.add(x, factor * a / b, into if fits else None), dtype)
 
 
-def lerped(start: Array, end: Array, weight: Array) -> Array:
+def lerped(start: Array, end: Array, weight: Array, into: Any = None) -> Array:
     """``start + weight * (end - start)``, computed from the end that is nearer."""
     if weight.ndim == 0:  # the same end for all
         near = abs(weight) < 0.5  # noqa: PLR2004  # half the way
-        return start + weight * (end - start) if near else end - (end - start) * (1 - weight)
+        if near:
+            return np.add(start, weight * (end - start), into)
+        return np.subtract(end, (end - start) * (1 - weight), into)
     near = np.abs(weight) < 0.5  # noqa: PLR2004  # as above
     return np.where(near, start + weight * (end - start), end - (end - start) * (1 - weight))
 
@@ -193,7 +196,7 @@ def running_sum(x: Array, dim: int, exclusive: bool, reverse: bool) -> Array:
     return np.flip(sums, along) if reverse else sums
 
 
-def product(a: Array, b: Array, cube: int, ranks: tuple[int, ...] = ()) -> Array:
+def product(a: Array, b: Array, cube: int, ranks: tuple[int, ...] = (), into: Any = None) -> Array:
     """A product of matrices, accumulated in float32: ``cube``, cubeMathType, may lower that.
 
     Raises:
@@ -206,7 +209,7 @@ def product(a: Array, b: Array, cube: int, ranks: tuple[int, ...] = ()) -> Array
             raise ValueError(f"a factor has {matrix.ndim} dimensions; it must have {rank}")
     if a.ndim and b.ndim and a.shape[-1] != b.shape[max(b.ndim - 2, 0)]:
         raise ValueError(f"shapes {a.shape} and {b.shape} do not go together as factors")
-    return np.matmul(a, b)
+    return np.matmul(a, b, into)
 
 
 def _checked(reduction: int) -> int:

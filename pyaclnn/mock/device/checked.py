@@ -56,6 +56,8 @@ class CheckedCall:
     any_scalars: bool = field(init=False)
     _tensors: list[Tensor] = field(init=False)
     _scalars: list[Scalar] = field(init=False)
+    _parts: list[slice] = field(init=False)
+    """The parts of a run that `launch_key` keeps, counted from its end."""
 
     def __post_init__(self) -> None:
         """Find the tensors and scalars of the call."""
@@ -64,6 +66,11 @@ class CheckedCall:
         axes = any(isinstance(self.call.arguments.get(name), Scalar) for name in _AXES)
         self.any_scalars = self.operator.any_scalars and bool(scalars) and floats and not axes
         self._scalars = scalars if self.any_scalars else []
+        edges: list[int | None] = [None]
+        for scalar, at in zip(self._scalars, self.call.scalar_values, strict=False):
+            start = at - self.call.encoded_bytes
+            edges += (start, start + len(scalar.data) or None)
+        self._parts = [slice(*pair) for pair in zip(edges[::2], [*edges[1::2], None], strict=True)]
 
     def update(self, encoded: memoryview | bytes) -> None:
         """Take over what may differ from run to run: addresses, values of scalars, and flags."""
@@ -81,14 +88,9 @@ class CheckedCall:
     def launch_key(self, message: bytes) -> bytes:
         """Return the bytes of a run without the values of scalars that may differ.
 
-        They are a byte longer then, so that no run with zeros has the same ones.
+        They begin with the number of this call, and are fewer than any run of it has.
         """
-        if not self._scalars:
-            return message
-        key, start = bytearray(message), len(message) - self.call.encoded_bytes
-        for scalar, at in zip(self._scalars, self.call.scalar_values, strict=True):
-            key[start + at : start + at + len(scalar.data)] = bytes(len(scalar.data))
-        return bytes(key) + b"\0"
+        return b"".join([message[part] for part in self._parts]) if self._scalars else message
 
 
 class CheckedCalls:

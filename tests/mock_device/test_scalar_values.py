@@ -91,6 +91,7 @@ def test_the_answer_and_the_numbers_are_those_of_a_call_of_its_own(name: str, be
         found = look()
         bench.launch(name, given)  # not by its number
         assert found == look(), given
+        assert len(bench.device._launches) <= 1  # a single one, whatever the values
 
 
 def test_optimizers_and_scaled_sums_are_among_them(bench: Bench) -> None:

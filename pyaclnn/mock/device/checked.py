@@ -66,11 +66,13 @@ class CheckedCall:
         axes = any(isinstance(self.call.arguments.get(name), Scalar) for name in _AXES)
         self.any_scalars = self.operator.any_scalars and bool(scalars) and floats and not axes
         self._scalars = scalars if self.any_scalars else []
-        edges: list[int | None] = [None]
+        self._parts, end = [], None
         for scalar, at in zip(self._scalars, self.call.scalar_values, strict=False):
             start = at - self.call.encoded_bytes
-            edges += (start, start + len(scalar.data) or None)
-        self._parts = [slice(*pair) for pair in zip(edges[::2], [*edges[1::2], None], strict=True)]
+            self._parts.append(slice(end, start))
+            end = start + len(scalar.data)
+        if end:  # the last scalar may end the call
+            self._parts.append(slice(end, None))
 
     def update(self, encoded: memoryview | bytes) -> None:
         """Take over what may differ from run to run: addresses, values of scalars, and flags."""

@@ -17,6 +17,7 @@ from pyaclnn.base.errors import (
     AclError,
     BackendNotFoundError,
     ContextError,
+    DeviceLostError,
     InvalidArgumentError,
     KernelError,
     MissingSymbolError,
@@ -29,7 +30,7 @@ from pyaclnn.health.checks.finding import Finding, found, ok, value
 from pyaclnn.health.checks.installation import gap_in_kernels, operator_root
 from pyaclnn.health.child.isolation import MOST_OUTPUT
 from pyaclnn.health.child.processes import signal_name
-from pyaclnn.health.child.traces import error_lines, tail
+from pyaclnn.health.child.traces import call_before, error_lines, tail
 from pyaclnn.health.explain.entry import GENERAL
 from pyaclnn.health.explain.log import look_up
 from pyaclnn.health.report.record import CheckResult, Evidence, Status
@@ -123,6 +124,10 @@ def from_error(error: AclError) -> Finding:
     causes, step = advice_for(error.cause or code)
     inner = next((line for line in words.splitlines() if _ERROR in line), "")
     causes = (inner.partition(_ERROR)[2].strip(), *causes) if inner else causes
+    before = call_before(routine) if isinstance(error, DeviceLostError) else None
+    if before is not None:
+        # A call that loses the device may itself succeed, such as one that gives something back.
+        causes = (f"the device was lost in this call, or in the one before it, {before}", *causes)
     finding = Finding(Status.FAIL, summary, tuple(seen), causes, step, code, error.name)
     return explained(finding, f"{words}\n{log}\n{error.detail or ''}")
 

@@ -13,6 +13,7 @@ import mmap
 import os
 import sys
 import time
+from collections import deque
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -21,7 +22,7 @@ from pyaclnn.cann.faults import QUESTION, places_in, routine_in
 if TYPE_CHECKING:
     from types import FrameType
 
-__all__ = ["ask", "crashed_at", "error_lines", "last_call", "note_calls", "tail"]
+__all__ = ["ask", "call_before", "crashed_at", "error_lines", "last_call", "note_calls", "tail"]
 
 _MOST_OF_A_LOG: Final = 1 << 16
 _MOST_LINES: Final = 12
@@ -58,6 +59,10 @@ def error_lines(folder: Path) -> str:
 _ROOM: Final = 128
 _PREFIX: Final = "acl"
 _OURS: Final = "binding_"
+_CALLED: Final[deque[str]] = deque(maxlen=16)
+"""Functions that were called last, in order; none of those that only ask."""
+_ASKING: Final = ("aclGet", "aclrtGet", "aclrtPeek", "aclrtQuery")
+"""Beginnings of functions that report a lost device themselves, or do not reach for it."""
 _PATIENCE: Final = 1.0
 _POLL: Final = 0.02
 
@@ -83,12 +88,27 @@ def note_calls(path: Path) -> None:
                 name = str(frame.f_locals.get("name"))
             if name.startswith(_PREFIX):
                 noted = function
+                if not name.startswith(_ASKING):
+                    _CALLED.append(name)
                 page[:] = name.encode()[:_ROOM].ljust(_ROOM, b"\0")
         elif noted is not None and function is noted:  # it has returned, or raised
             noted = None
             page[:] = bytes(_ROOM)
 
     sys.setprofile(note)
+
+
+def call_before(routine: str) -> str | None:
+    """Return the function that was called last before another one; None if that is not known.
+
+    Args:
+        routine: The other one, which failed.
+    """
+    names = list(_CALLED)
+    if routine in names:
+        while names.pop() != routine:
+            pass
+    return names[-1] if names else None
 
 
 def last_call(path: Path) -> str | None:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import ml_dtypes
@@ -72,6 +73,54 @@ def test_a_number_is_repeated_for_columns_and_rows_begin_anew(dtype: Any) -> Non
     each = Operand(np.array([[1, 2], [3, 4]], dtype), period=2, repeat=3)
     run("a = x + each\nout = a", (4, 6), {"x": x, "each": each, "out": out})
     assert out.tolist() == [[1, 1, 1, 2, 2, 2], [3, 3, 3, 4, 4, 4]] * 2
+
+
+def test_a_number_is_repeated_beyond_a_strip() -> None:
+    x, out = np.ones((1, 6000), np.float32), np.empty((1, 6000), np.float32)
+    each = Operand(np.arange(2000, dtype=np.float32)[np.newaxis], repeat=3)
+    run("out = x * each", (1, 6000), {"x": x, "each": each, "out": out})
+    np.testing.assert_array_equal(out[0], np.repeat(np.arange(2000), 3))
+
+
+@pytest.mark.parametrize("portable", [0, 1])
+@pytest.mark.parametrize("kinds", [*itertools.product(KINDS, repeat=3)], ids=str)
+def test_operands_of_a_statement_may_have_several_types(kinds: Any, portable: int) -> None:
+    generator = np.random.default_rng(7)
+    x, y, z = (generator.integers(-4, 5, (2, 1030)).astype(kind) for kind in kinds)
+    out = np.empty((2, 1030), np.float32)
+    lib.portable = portable
+    found = run(
+        "out = x * y + z\ntotal dot += x * y", x.shape, {"x": x, "y": y, "z": z, "out": out}
+    )
+    lib.portable = 0
+    product = x.astype(np.float64) * y.astype(np.float64)
+    np.testing.assert_array_equal(out, product + z.astype(np.float64))
+    np.testing.assert_array_equal(found["dot"], product.sum(axis=1))
+    np.testing.assert_array_equal(found["total"], x.astype(np.float64).sum(axis=1))
+
+
+@pytest.mark.parametrize("dtype", KINDS, ids=str)
+def test_products_of_long_rows_are_added_up_in_float64(dtype: Any) -> None:
+    x = np.full((2, 40_000), 0.1, dtype)
+    found = run("squares += x * x\ntotal dot += x * x", x.shape, {"x": x})
+    square = np.square(x[0, 0].astype(np.float32)).astype(np.float64)
+    for name in ("squares", "dot"):
+        np.testing.assert_allclose(found[name], square * 40_000, rtol=3e-7)
+
+
+@pytest.mark.parametrize("portable", [0, 1])
+def test_nans_stay_nans_in_bfloat16(portable: int) -> None:
+    bits = np.array([0x7FFFFFFF, 0xFFFFFFFF, 0x7F800001, 0x7F800000, 0x3F800000] * 7, np.uint32)
+    x, out = bits.view(np.float32)[np.newaxis], np.empty((1, bits.size), ml_dtypes.bfloat16)
+    lib.portable = portable
+    run("out = x", x.shape, {"x": x, "out": out})
+    lib.portable = 0
+    np.testing.assert_array_equal(out.astype(np.float32), x)
+
+
+def test_fewer_rows_than_pieces_are_cut_into_panels() -> None:
+    sizes = (False, strips.PIECE_ELEMENTS, strips.PANEL_COLUMNS)
+    assert [cut(rows, 262_144, *sizes)[2] for rows in (1, 8, 15, 16)] == [False] * 3 + [True]
 
 
 @pytest.mark.parametrize("shape", [(8, 262144), (4096, 4096), (7, 50_001), (1, 64)], ids=str)

@@ -59,8 +59,10 @@ INLINE void store(void *to, int kind, const lanes *from)
         const bit_lanes is_nan = (bit_lanes)(*from != *from);
         const bit_lanes rounded = bits + 0x7FFFu + (bits >> 16 & 1);
 #if defined(WITH_AVX2)
-        const __m256 chosen = _mm256_blendv_ps((__m256)rounded, (__m256)nan, (__m256)is_nan);
-        const __m256i all = _mm256_srli_epi32((__m256i)chosen, 16);
+        __m256i all = (__m256i)rounded;
+        if (__builtin_expect(_mm256_movemask_ps((__m256)is_nan), 0)) // a branch costs less than to blend
+            all = _mm256_blendv_epi8(all, (__m256i)nan, (__m256i)is_nan);
+        all = _mm256_srli_epi32(all, 16);
         const __m128i high = _mm256_extracti128_si256(all, 1);
         _mm_storeu_si128(to, _mm_packus_epi32(_mm256_castsi256_si128(all), high));
 #else

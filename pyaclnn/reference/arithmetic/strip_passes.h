@@ -16,15 +16,19 @@ INLINE const struct step *on_row(const struct step *step, const struct step *end
 INLINE const struct step *on_columns(const struct step *first, const struct step *end,
                                      struct strips *strips, struct work work, size_t width)
 {
-    const struct step *step = first;
-    for (size_t done = 0; done < width; done += LENGTH) {
-        work.count = width - done < LENGTH ? width - done : LENGTH;
+    const struct step *step;
+    size_t length = work.longest;
+    for (step = first; step < end && step->code < FIRST_SCALAR; step++)
+        if (step->code < TOTAL && step->to < STRIPS)
+            length = LENGTH;
+    for (size_t done = 0; done < width; done += length) {
+        work.count = width - done < length ? width - done : length;
         for (step = first; step < end && step->code < FIRST_SCALAR; step++)
             on_strips(step, strips, &work);
-        work.column += LENGTH;
+        work.column += (int64_t)length;
         if (work.sums) {
-            work.sums += LENGTH;
-            work.few += LENGTH;
+            work.sums += length;
+            work.few += length;
         }
     }
     return step;
@@ -54,7 +58,10 @@ INLINE void run(const struct job *job, const struct step *step, const struct ste
     const int64_t apart = job->in_bands ? 0 : job->rows * job->register_count;
     double *const registers = job->registers + place * apart;
     struct strips strips;
-    struct work work = {.operands = job->operands};
+    struct work work = {.operands = job->operands, .longest = LONGEST};
+    for (int64_t k = 0; k < job->operand_count; k++)
+        if (job->operands[k].repeat > 1)
+            work.longest = LENGTH;
     int adds_columns = 0, adds_pairs = 0;
     for (const struct step *each = step; each < end; each++) {
         adds_columns |= each->code >= TOTAL_COLUMNS && each->code < FIRST_SCALAR;

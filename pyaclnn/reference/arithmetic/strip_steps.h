@@ -7,19 +7,19 @@
     do {                                                                                           \
         for (; i + LANES <= count; i += LANES) {                                                   \
             load(&x, from, left + i * size_of(from));                                              \
-            if (right)                                                                             \
-                load(&y, SINGLE, right + i);                                                       \
-            if (last)                                                                              \
-                load(&z, SINGLE, last + i);                                                        \
+            if (right.at)                                                                          \
+                load_from(&y, right, i);                                                           \
+            if (last.at)                                                                           \
+                load_from(&z, last, i);                                                            \
             x = expression;                                                                        \
             store(to + i * size_of(kind), kind, &x);                                               \
         }                                                                                          \
         if (i < count) {                                                                           \
             load_some(&x, from, left + i * size_of(from), count - i);                              \
-            if (right)                                                                             \
-                load_some(&y, SINGLE, right + i, count - i);                                       \
-            if (last)                                                                              \
-                load_some(&z, SINGLE, last + i, count - i);                                        \
+            if (right.at)                                                                          \
+                load_some_from(&y, right, i, count - i);                                           \
+            if (last.at)                                                                           \
+                load_some_from(&z, last, i, count - i);                                            \
             x = expression;                                                                        \
             store_some(to + i * size_of(kind), kind, &x, count - i);                               \
         }                                                                                          \
@@ -28,7 +28,7 @@
 
 // The strips may be one and the same.
 INLINE void combine(int32_t code, int kind, unsigned char *to, int from, const unsigned char *left,
-                    const float *right, const float *last, size_t count)
+                    struct source right, struct source last, size_t count)
 {
     size_t i = 0;
     lanes x, y = {0}, z = {0};
@@ -44,7 +44,7 @@ INLINE void combine(int32_t code, int kind, unsigned char *to, int from, const u
 INLINE void combine_number(int32_t code, int kind, unsigned char *to, int from,
                            const unsigned char *left, float number, float factor, size_t count)
 {
-    const float *const right = NULL, *const last = NULL;
+    const struct source right = {0}, last = {0};
     size_t i = 0;
     lanes x, y = number - (lanes){0}, z;
     switch (code) {
@@ -62,7 +62,7 @@ INLINE void combine_number(int32_t code, int kind, unsigned char *to, int from,
 }
 
 // Adds up a strip of a type that the compiler knows.
-INLINE void add_up(const struct step *step, int from, const void *left, const float *right,
+INLINE void add_up(const struct step *step, int from, const void *left, struct source right,
                    const struct work *work)
 {
     double *const register_of = work->registers + step->to;
@@ -74,10 +74,10 @@ INLINE void add_up(const struct step *step, int from, const void *left, const fl
         *register_of += add_numbers(from, left, count);
         break;
     case DOT:
-        if (right)
+        if (right.at)
             *register_of += add_products(from, left, right, count);
         else
-            *register_of += add_products(from, left, NULL, count);
+            *register_of += add_products(from, left, (struct source){0}, count);
         break;
     case TOTAL_AND_DOT:
         add_both(register_of, from, left, right, count);
@@ -87,9 +87,9 @@ INLINE void add_up(const struct step *step, int from, const void *left, const fl
         break;
     case TOTAL_COLUMNS:
         if (work->is_second)
-            add_columns(work, to, -1, 1, from, left, NULL);
+            add_columns(work, to, -1, 1, from, left, (struct source){0});
         else
-            add_columns(work, to, -1, 0, from, left, NULL);
+            add_columns(work, to, -1, 0, from, left, (struct source){0});
         break;
     case DOT_COLUMNS:
         if (work->is_second)
@@ -110,20 +110,20 @@ INLINE void add_up(const struct step *step, int from, const void *left, const fl
 }
 
 INLINE void compute(const struct step *step, int kind, void *to, int from, const void *left,
-                    const float *right, const float *last, const struct work *work)
+                    struct source right, struct source last, const struct work *work)
 {
     const double *const registers = work->registers;
-    if (last)
+    if (last.at)
         combine(SCALE, kind, to, from, left, right, last, work->count);
-    else if (right)
-        combine(step->code, kind, to, from, left, right, NULL, work->count);
+    else if (right.at)
+        combine(step->code, kind, to, from, left, right, (struct source){0}, work->count);
     else
         combine_number(step->code, kind, to, from, left, (float)registers[step->right],
                        (float)registers[step->last], work->count);
 }
 
 INLINE void compute_to(const struct step *step, int kind, void *to, struct source left,
-                       const float *right, const float *last, const struct work *work)
+                       struct source right, struct source last, const struct work *work)
 {
     if (left.kind == SINGLE)
         compute(step, kind, to, SINGLE, left.at, right, last, work);
@@ -136,17 +136,22 @@ INLINE void compute_to(const struct step *step, int kind, void *to, struct sourc
 static void on_strips(const struct step *step, struct strips *strips, const struct work *work)
 {
     if (step->code == MOVE && step->to < STRIPS) {
-        strips->at[step->to] = plain_at(step->left, work, strips, strips->room[step->to]);
+        float *const room = strips->room[step->to];
+        const struct source from = source_at(step->left, work, strips, 0);
+        if (from.kind != SINGLE)
+            widen(from.kind == BFLOAT, (const void *)from.at, 0, room, 1, work->count);
+        strips->at[step->to] = from.kind == SINGLE ? (const void *)from.at : room;
         return;
     }
     const int has_right = (step->code >= ADD && step->code <= MULTIPLY) || step->code == SCALE ||
                           (step->code == DOT && step->right != step->left) ||
                           step->code == TOTAL_AND_DOT || step->code > TOTAL_COLUMNS;
-    const float *const right =
-        has_right ? plain_at(step->right, work, strips, strips->room[STRIPS + 1]) : NULL;
-    const float *const last =
-        step->code == SCALE ? plain_at(step->last, work, strips, strips->room[STRIPS + 2]) : NULL;
-    const struct source left = source_at(step->left, work, strips);
+    struct source right = {0}, last = {0};
+    const struct source left = source_at(step->left, work, strips, 0);
+    if (has_right)
+        right = source_at(step->right, work, strips, 1);
+    if (step->code == SCALE)
+        last = source_at(step->last, work, strips, 2);
     if (step->code >= TOTAL) {
         if (left.kind == SINGLE)
             add_up(step, SINGLE, left.at, right, work);

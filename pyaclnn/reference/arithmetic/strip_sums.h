@@ -3,6 +3,7 @@
 #include "strip_work.h"
 
 #define UNROLLED 4
+#define EACH_SUM _Pragma("GCC unroll 4") for (size_t k = 0; k < UNROLLED; k++)
 #define UNTIL(end, step) for (; i + (step) <= (end); i += (step))
 
 INLINE double sum_of(const wide_lanes sums[UNROLLED])
@@ -11,41 +12,50 @@ INLINE double sum_of(const wide_lanes sums[UNROLLED])
     return (all[0] + all[1]) + (all[2] + all[3]);
 }
 
-// In float64.
-INLINE double sum_of_lanes(const lanes sums[UNROLLED])
+// Adds lanes in float64, and empties them.
+INLINE void flush(wide_lanes to[UNROLLED], lanes sums[UNROLLED])
 {
-    wide_lanes wide[UNROLLED], half[2];
-    for (size_t k = 0; k < UNROLLED; k++) {
+    wide_lanes half[2];
+    EACH_SUM {
         split(half, sums + k);
-        wide[k] = half[0] + half[1];
+        to[k] += half[0] + half[1];
+        sums[k] = (lanes){0};
     }
-    return sum_of(wide);
 }
 
-// Each lane adds few numbers in float32; lanes are added in float64.
-INLINE double add_products(int from, const unsigned char *left, const float *right, size_t count)
+// Vectors of so many numbers that each lane adds few in float32; lanes are added in float64.
+#define IN_BLOCKS for (; i + UNROLLED * LANES <= count;)
+#define BLOCK_END (count - i < LENGTH ? count : i + LENGTH)
+
+INLINE double add_products(int from, const unsigned char *left, struct source right, size_t count)
 {
+    wide_lanes all[UNROLLED] = {{0}};
     lanes sums[UNROLLED] = {{0}}, x, y;
     double total = 0;
     size_t i = 0;
-    UNTIL(count, UNROLLED * LANES)
-        for (size_t k = 0; k < UNROLLED; k++) {
-            load(&x, from, left + (i + k * LANES) * size_of(from));
-            y = x;
-            if (right)
-                load(&y, SINGLE, right + i + k * LANES);
-            sums[k] += x * y;
-        }
+    IN_BLOCKS
+    {
+        const size_t end = BLOCK_END;
+        UNTIL(end, UNROLLED * LANES)
+            EACH_SUM {
+                load(&x, from, left + (i + k * LANES) * size_of(from));
+                y = x;
+                if (right.at)
+                    load_from(&y, right, i + k * LANES);
+                sums[k] += x * y;
+            }
+        flush(all, sums);
+    }
     for (; i < count; i += LANES) {
         const size_t some = count - i < LANES ? count - i : LANES;
         load_some(&x, from, left + i * size_of(from), some);
         y = x;
-        if (right)
-            load_some(&y, SINGLE, right + i, some);
+        if (right.at)
+            load_some_from(&y, right, i, some);
         for (size_t k = 0; k < some; k++)
             total += (double)(x[k] * y[k]);
     }
-    return total + sum_of_lanes(sums);
+    return total + sum_of(all);
 }
 
 // In float64: no rounding can be seen beside numbers far from zero and near to one another.
@@ -56,7 +66,7 @@ INLINE double add_numbers(int from, const unsigned char *left, size_t count)
     double total = 0;
     size_t i = 0;
     UNTIL(count, UNROLLED * WIDE)
-        for (size_t k = 0; k < UNROLLED; k += 2) {
+        _Pragma("GCC unroll 2") for (size_t k = 0; k < UNROLLED; k += 2) {
             load(&x, from, left + (i + k * WIDE) * size_of(from));
             split(wide, &x);
             sums[k] += wide[0];
@@ -72,63 +82,81 @@ INLINE double add_numbers(int from, const unsigned char *left, size_t count)
 }
 
 // Both of these at once.
-INLINE void add_both(double *to, int from, const unsigned char *left, const float *right,
+INLINE void add_both(double *to, int from, const unsigned char *left, struct source right,
                      size_t count)
 {
-    wide_lanes sums[UNROLLED] = {{0}}, wide[2];
+    wide_lanes sums[UNROLLED] = {{0}}, all[UNROLLED] = {{0}}, wide[2];
     lanes products[UNROLLED] = {{0}}, x, y;
     double total = 0, dot = 0;
     size_t i = 0;
-    UNTIL(count, UNROLLED * LANES)
-        for (size_t k = 0; k < UNROLLED; k++) {
-            load(&x, from, left + (i + k * LANES) * size_of(from));
-            load(&y, SINGLE, right + i + k * LANES);
-            split(wide, &x);
-            sums[k] += wide[0] + wide[1];
-            products[k] += x * y;
-        }
+    IN_BLOCKS
+    {
+        const size_t end = BLOCK_END;
+        UNTIL(end, UNROLLED * LANES)
+            EACH_SUM {
+                load(&x, from, left + (i + k * LANES) * size_of(from));
+                load_from(&y, right, i + k * LANES);
+                split(wide, &x);
+                sums[k] += wide[0] + wide[1];
+                products[k] += x * y;
+            }
+        flush(all, products);
+    }
     for (; i < count; i += LANES) {
         const size_t some = count - i < LANES ? count - i : LANES;
         load_some(&x, from, left + i * size_of(from), some);
+        load_some_from(&y, right, i, some);
         for (size_t k = 0; k < some; k++) {
             total += (double)x[k];
-            dot += (double)(x[k] * right[i + k]);
+            dot += (double)(x[k] * y[k]);
         }
     }
     to[0] += total + sum_of(sums);
-    to[1] += dot + sum_of_lanes(products);
+    to[1] += dot + sum_of(all);
 }
 
-// Adds up distances from a pivot, and their squares. In a strip they are distances from a number of
+// Adds up distances from a pivot, and their squares. In a block they are distances from a number of
 // it, which is not far from most others: few of these in float32 lose nothing that can be seen.
 INLINE void add_moments(double *to, int from, const unsigned char *left, double pivot, size_t count)
 {
+    wide_lanes totals[UNROLLED] = {{0}}, all[UNROLLED] = {{0}};
     lanes sums[UNROLLED] = {{0}}, squares[UNROLLED] = {{0}}, x;
     double total = 0, square = 0;
     size_t i = 0;
-    load_some(&x, from, left, 1);
-    const float near = __builtin_isfinite(x[0]) ? x[0] : 0;
-    UNTIL(count, UNROLLED * LANES)
-        for (size_t k = 0; k < UNROLLED; k++) {
-            load(&x, from, left + (i + k * LANES) * size_of(from));
-            x -= near;
-            sums[k] += x;
-            squares[k] += x * x;
+    IN_BLOCKS
+    {
+        wide_lanes some[UNROLLED] = {{0}};
+        const size_t first = i, end = BLOCK_END;
+        load_some(&x, from, left + i * size_of(from), 1);
+        const float near = __builtin_isfinite(x[0]) ? x[0] : 0;
+        UNTIL(end, UNROLLED * LANES)
+            EACH_SUM {
+                load(&x, from, left + (i + k * LANES) * size_of(from));
+                x -= near;
+                sums[k] += x;
+                squares[k] += x * x;
+            }
+        const double between = (double)near - pivot, length = (double)(i - first);
+        flush(some, sums);
+        flush(all, squares);
+        EACH_SUM {
+            totals[k] += some[k];
+            all[k] += 2 * between * some[k];
         }
+        total += length * between;
+        square += length * between * between;
+    }
     for (; i < count; i += LANES) {
         const size_t some = count - i < LANES ? count - i : LANES;
         load_some(&x, from, left + i * size_of(from), some);
         for (size_t k = 0; k < some; k++) {
-            const double distance = (double)(x[k] - near);
+            const double distance = (double)x[k] - pivot;
             total += distance;
             square += distance * distance;
         }
     }
-    total += sum_of_lanes(sums);
-    square += sum_of_lanes(squares);
-    const double between = (double)near - pivot;
-    to[0] += total + (double)count * between;
-    to[1] += square + between * (2 * total + (double)count * between);
+    to[0] += total + sum_of(totals);
+    to[1] += square + sum_of(all);
 }
 
 // Sums over rows: numbers of two rows are added in float32, which is exact if they are equal, and
@@ -149,7 +177,7 @@ INLINE void add_to_columns(double *sums, float *first, int is_second, const lane
 
 // Adds up a strip, its products, or both. The sums of a strip have room for whole vectors.
 INLINE void add_columns(const struct work *work, int64_t sum, int64_t product, int is_second,
-                        int from, const unsigned char *left, const float *right)
+                        int from, const unsigned char *left, struct source right)
 {
     const size_t count = work->count, apart = work->sums_apart;
     for (size_t i = 0; i < count; i += LANES) {
@@ -166,9 +194,9 @@ INLINE void add_columns(const struct work *work, int64_t sum, int64_t product, i
         if (product >= 0) {
             const size_t place = (size_t)product * apart + i;
             if (some == LANES)
-                load(&y, SINGLE, right + i);
+                load_from(&y, right, i);
             else
-                load_some(&y, SINGLE, right + i, some);
+                load_some_from(&y, right, i, some);
             x *= y;
             add_to_columns(work->sums + place, work->few + place, is_second, &x);
         }
@@ -177,7 +205,7 @@ INLINE void add_columns(const struct work *work, int64_t sum, int64_t product, i
 
 // In float64, as the moments of a row are in the end.
 INLINE void add_moments_of_columns(double *sums, double *squares, int from,
-                                   const unsigned char *left, const float *pivots, size_t count)
+                                   const unsigned char *left, struct source pivots, size_t count)
 {
     lanes x, y;
     wide_lanes wide[2], pivot[2];
@@ -185,7 +213,7 @@ INLINE void add_moments_of_columns(double *sums, double *squares, int from,
     UNTIL(count, LANES)
     {
         load(&x, from, left + i * size_of(from));
-        load(&y, SINGLE, pivots + i);
+        load_from(&y, pivots, i);
         split(wide, &x);
         split(pivot, &y);
         for (size_t half = 0; half < 2; half++) {
@@ -197,8 +225,9 @@ INLINE void add_moments_of_columns(double *sums, double *squares, int from,
     if (i == count)
         return;
     load_some(&x, from, left + i * size_of(from), count - i);
+    load_some_from(&y, pivots, i, count - i);
     for (size_t k = 0; i < count; i++, k++) {
-        const double distance = (double)x[k] - (double)pivots[i];
+        const double distance = (double)x[k] - (double)y[k];
         sums[i] += distance;
         squares[i] += distance * distance;
     }

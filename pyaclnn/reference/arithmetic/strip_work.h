@@ -32,17 +32,18 @@ enum {
 };
 
 #define STRIPS 2   // strips of a program
-#define SPARE 3    // strips for operands that are repeated or widened: left, right and last
+#define SPARE 3    // strips for operands that are repeated: left, right and last
 #define LENGTH 512 // numbers of a strip: those of a program and their sums fit the first cache
+#define LONGEST (8 * LENGTH) // where operands alone are read and written
 
-// Numbers of a type that is widened where it is used.
+// Numbers of a type that is widened where it is used; none at NULL.
 struct source {
-    const void *at;
+    const unsigned char *at;
     int kind;
 };
 
 struct strips {
-    const float *at[STRIPS]; // where the numbers are: an operand of float32 is not copied
+    const void *at[STRIPS]; // where the numbers are: an operand of float32 is not copied
     float room[STRIPS + SPARE][LENGTH];
 };
 
@@ -55,7 +56,8 @@ struct work {
     int is_second;     // of these rows
     size_t sums_apart; // from the sums of one kind to the next
     int64_t row, column;
-    size_t count; // the numbers of the strip
+    size_t count;   // the numbers of the strip
+    size_t longest; // the most that it may have
 };
 
 INLINE struct source operand_at(int32_t place, const struct work *work, float *room)
@@ -67,7 +69,7 @@ INLINE struct source operand_at(int32_t place, const struct work *work, float *r
         (uintptr_t)operand->address + (uintptr_t)(row * operand->stride) * size_of(kind);
     const size_t column = (size_t)work->column, repeat = (size_t)operand->repeat;
     if (repeat == 1)
-        return (struct source){(const void *)(first + column * size_of(kind)), kind};
+        return (struct source){(const unsigned char *)(first + column * size_of(kind)), kind};
     const float *const single = (const float *)first;
     size_t left = repeat - column % repeat;
     for (size_t i = 0, from = column / repeat; i < work->count; from++) {
@@ -76,25 +78,24 @@ INLINE struct source operand_at(int32_t place, const struct work *work, float *r
             room[i] = single[from];
         left = repeat;
     }
-    return (struct source){room, SINGLE};
+    return (struct source){(const unsigned char *)room, SINGLE};
 }
 
-INLINE struct source source_at(int32_t place, const struct work *work, struct strips *strips)
+// The numbers of a place, for which an operand that is repeated has a spare strip.
+INLINE struct source source_at(int32_t place, const struct work *work, struct strips *strips,
+                               int spare)
 {
     if (place < STRIPS)
         return (struct source){strips->at[place], SINGLE};
-    return operand_at(place, work, strips->room[STRIPS]);
+    return operand_at(place, work, strips->room[STRIPS + spare]);
 }
 
-// The same in float32.
-INLINE const float *plain_at(int32_t place, const struct work *work, struct strips *strips,
-                             float *room)
+INLINE void load_from(lanes *to, struct source from, size_t place)
 {
-    if (place < STRIPS)
-        return strips->at[place];
-    const struct source from = operand_at(place, work, room);
-    if (from.kind == SINGLE)
-        return from.at;
-    widen(from.kind == BFLOAT, from.at, 0, room, 1, work->count);
-    return room;
+    load(to, from.kind, from.at + place * size_of(from.kind));
+}
+
+INLINE void load_some_from(lanes *to, struct source from, size_t place, size_t count)
+{
+    load_some(to, from.kind, from.at + place * size_of(from.kind), count);
 }

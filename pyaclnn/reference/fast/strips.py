@@ -56,10 +56,9 @@ FEWEST_ELEMENTS = 16384
 PIECE_ELEMENTS = 65536
 PIECES = 16
 # Each band has sums over rows of its own, so it has at least so many rows, and no more columns.
+# Without sums a row is enough: the cache still has it at the next pass. Panels are for fewer rows
+# than pieces: they read the vectors of the columns once for all rows.
 BAND_ROWS, BAND_COLUMNS = 8, 16384
-# Without sums a row is enough: the cache still has it at the next pass. Fewer rows than these would
-# leave threads without work.
-FEWEST_ROWS = 8
 # So many columns of all rows are computed before the next.
 BLOCK_COLUMNS = 4096
 # The columns of a panel are a multiple of this, so that its rows begin at lines of the cache.
@@ -90,8 +89,7 @@ class Operand(NamedTuple):
     def placed(self) -> tuple[NDArray[Any], tuple[int, ...]]:
         """Return an array that C can read, and how it reads it."""
         array = self.array
-        # Each row would widen all of a vector once more; numbers are repeated in float32 alone.
-        if array.dtype not in KINDS or array.ndim == 1 or self.repeat > 1:
+        if array.dtype not in KINDS or self.repeat > 1:  # numbers are repeated in float32 alone
             array = wide(array, FLOAT32)
         size = array.itemsize
         if not array.flags.aligned or array.strides[-1] != size or array.strides[0] % size:
@@ -313,11 +311,8 @@ def cut(
         The pieces as C has them, how many there are, and whether they are bands.
     """
     count = max(1, min(PIECES, rows * columns // piece_elements))
-    if has_sums:
-        in_bands = rows >= BAND_ROWS * count and columns <= BAND_COLUMNS
-    else:
-        in_bands = rows >= FEWEST_ROWS
-    in_bands |= count == 1
+    has_rows = rows >= (BAND_ROWS * count if has_sums else PIECES)
+    in_bands = count == 1 or (has_rows and not (has_sums and columns > BAND_COLUMNS))
     if in_bands:
         pieces = [(*edges, 0, columns) for edges in spans(rows, count, 1)]
     else:

@@ -31,7 +31,6 @@ from pyaclnn.health.checks.installation import gap_in_kernels, operator_root
 from pyaclnn.health.child.isolation import MOST_OUTPUT
 from pyaclnn.health.child.processes import signal_name
 from pyaclnn.health.child.traces import call_before, error_lines, tail
-from pyaclnn.health.explain.entry import GENERAL
 from pyaclnn.health.explain.log import look_up
 from pyaclnn.health.report.record import CheckResult, Evidence, Status
 
@@ -140,7 +139,7 @@ def explained(finding: Finding, words: str) -> Finding:
         words: The words of the loader, the driver, the libraries and CANN's logs; the finding
             stays as it is if they name no cause more exact than a general code.
     """
-    entry = next((entry for entry in look_up(words) if entry.rank != GENERAL), None)
+    entry = next((entry for entry in look_up(words) if entry.names_a_cause), None)
     if entry is None:
         return finding
     causes = (f"{entry.heading}: {entry.meaning}", *entry.causes)

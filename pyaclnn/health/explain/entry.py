@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from pyaclnn.facts.explanations import Explanation
 
-__all__ = ["GENERAL", "SPECIFIC", "TEXT", "Entry", "order_of"]
+__all__ = ["GENERAL", "GENERAL_KIND", "SPECIFIC", "TEXT", "Entry", "order_of"]
 
 TEXT: Final = 0
 """Rank of a text that is explained as a whole, more exactly than by its codes."""
@@ -24,6 +24,8 @@ SPECIFIC: Final = 1
 GENERAL: Final = 2
 """Rank of a code that only reports that something failed."""
 
+GENERAL_KIND: Final = "general"
+"""Kind of the texts that count where nothing else in a log is known."""
 _BEHIND_TEXTS: Final = 10_000
 _INNERMOST_FIRST: Final = (
     "system", "containers", "the shell", "driver", "device management", "the dynamic loader",
@@ -59,6 +61,11 @@ class Entry:
     component: str = ""
     place: int = _BEHIND_TEXTS
     words: tuple[str, ...] = ()
+
+    @property
+    def names_a_cause(self) -> bool:
+        """True if it is no text or code that only reports or repeats that something failed."""
+        return self.rank != GENERAL and self.component != GENERAL_KIND
 
     @classmethod
     def of(

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from pyaclnn.facts.explanations import LINES, WORDINGS, WRITERS
 from pyaclnn.health.explain.codes import CODE, about, about_function
-from pyaclnn.health.explain.entry import GENERAL, SPECIFIC, TEXT, Entry, order_of
+from pyaclnn.health.explain.entry import GENERAL, GENERAL_KIND, SPECIFIC, TEXT, Entry, order_of
 from pyaclnn.health.explain.numbers import code_of_text, with_words
 from pyaclnn.health.explain.quotation import filled
 from pyaclnn.health.explain.variables import about_variables
@@ -99,8 +99,6 @@ _ENDLESS: Final = re.compile(r"(\S{200})\S+")
 """Text without a blank, as of a binary file, on which patterns would take long."""
 _UNSPECIFIC: Final = "Texts that name a thing and no more of its cause"
 """Title of the first file of texts that count where no code names more of a cause."""
-_GENERAL_KIND: Final = "general"
-"""Kind of the texts that count where nothing else in a log is known."""
 _LONGEST: Final = 4000
 _MOST_WORDS: Final = 240
 _MOST_LINES: Final = 2
@@ -166,7 +164,7 @@ class Log:
     def entries(self) -> list[Entry]:
         """Return the answers, the innermost cause first."""
         found = sorted(self._found.values(), key=order_of)
-        named = [entry for entry in found if entry.component != _GENERAL_KIND]
+        named = [entry for entry in found if entry.component != GENERAL_KIND]
         if all(entry.rank == GENERAL for entry in named):  # a text says more than an inner error
             named = [entry for entry in found if entry in named or entry.rank == TEXT]
         return named or found
@@ -264,7 +262,7 @@ def _of_text(line: str, *, is_failure: bool) -> Iterator[Entry]:
     )
     sentences = _END_OF_SENTENCE.split(line)
     found = [
-        (known.kind == _GENERAL_KIND, turn, _places()[key], key, match)
+        (known.kind == GENERAL_KIND, turn, _places()[key], key, match)
         for turn, texts in enumerate((sentences, map(_in_usual_words, sentences)))
         for sentence in texts
         for key, known in LINES.near(sentence)
@@ -278,7 +276,7 @@ def _can_report(line: str, is_failure: bool) -> Callable[[str], bool]:
     """Return a predicate of the kinds of texts that a line can report."""
     writers = [writer for _, writer, _ in WRITERS.matches(line)]
     return lambda kind: (
-        is_failure if kind == _GENERAL_KIND else all(kind in each.kinds for each in writers)
+        is_failure if kind == GENERAL_KIND else all(kind in each.kinds for each in writers)
     )
 
 

@@ -92,7 +92,16 @@ def test_the_system_s_own_words_come_first(words: str, cause: str, step: str) ->
     assert re.search(step, finding.next_step), finding.next_step
 
 
-@pytest.mark.parametrize("words", ["", "nothing known here", "[INFO] starting"])
+NO_CAUSE = [
+    "",
+    "nothing known here",
+    "[INFO] starting",
+    "aclrtSetDevice: device 2 does not exist: 2 are visible",
+    "failed to start",
+]
+
+
+@pytest.mark.parametrize("words", NO_CAUSE)
 def test_words_without_a_known_cause_change_nothing(words: str) -> None:
     plain = Finding(Status.FAIL, "failed", (), ("something general",), "a general step")
     assert explained(plain, words) == plain

@@ -39,7 +39,6 @@ struct MrgSort4Info {
     uint8_t repeatTimes = 1;
 };
 
-enum class TopKMode : uint8_t { TOPK_NORMAL = 0, TOPK_NSMALL };
 
 struct TopKInfo {
     int32_t outter = 1, inner = 0, n = 0;

@@ -137,6 +137,10 @@ static_assert(sizeof(LayerNormGradBetaTiling) == 20 * 4);
 ASCENDC_TILING(TopkTiling, 44)
 #undef ASCENDC_TILING
 
+namespace AscendC {
+enum class TopKMode : uint8_t { TOPK_NORMAL = 0, TOPK_NSMALL };
+}
+
 /* Those that begin with the shapes; sizes of steps and places of memory follow. */
 #define ASCENDC_UNPAD_FIELDS(X) X(srcHeight) X(srcWidth)
 #define ASCENDC_PAD_FIELDS(X) ASCENDC_UNPAD_FIELDS(X) X(srcOriWidth)

@@ -11,9 +11,11 @@
 #include <cstring>
 
 #include "kernel_tiling/kernel_tiling.h"
-#include "tiling/platform/platform_ascendc.h"
+#include "tiling/normalization/layernorm_tiling.h"
 #include "tiling/pad/pad_tiling.h"
+#include "tiling/platform/platform_ascendc.h"
 #include "tiling/softmax/softmax_tiling.h"
+#include "tiling/tmp_sizes.h"
 
 namespace optiling {
 
@@ -39,11 +41,30 @@ ASCENDC_HOST_TILING(SoftMaxTiling, ASCENDC_SOFTMAX_FIELDS, ASCENDC_SOFTMAX_FIELD
 ASCENDC_HOST_TILING(LogSoftMaxTiling, ASCENDC_SOFTMAX_FIELDS, ASCENDC_SOFTMAX_FIELD)
 ASCENDC_HOST_TILING(PadTiling, ASCENDC_PAD_FIELDS, ASCENDC_SOFTMAX_FIELD)
 ASCENDC_HOST_TILING(UnPadTiling, ASCENDC_UNPAD_FIELDS, ASCENDC_SOFTMAX_FIELD)
+#define ASCENDC_NO_FIELDS(X)
+ASCENDC_HOST_TILING(LayerNormTiling, ASCENDC_NO_FIELDS, )
+ASCENDC_HOST_TILING(LayerNormSeparateTiling, ASCENDC_NO_FIELDS, )
+ASCENDC_HOST_TILING(LayerNormGradTiling, ASCENDC_NO_FIELDS, )
+ASCENDC_HOST_TILING(LayerNormGradBetaTiling, ASCENDC_NO_FIELDS, )
+ASCENDC_HOST_TILING(TopkTiling, ASCENDC_NO_FIELDS, )
+#undef ASCENDC_NO_FIELDS
 #undef ASCENDC_SOFTMAX_FIELD
 #undef ASCENDC_CUBE_FIELD
 #undef ASCENDC_HOST_TILING
 
 }  // namespace optiling
+
+/* The names of newer releases. */
+namespace AscendC::tiling {
+using ::LayerNormGradBetaTiling;
+using ::LayerNormGradTiling;
+using ::LayerNormSeparateTiling;
+using ::LayerNormTiling;
+using ::LogSoftMaxTiling;
+using ::SoftMaxTiling;
+using ::TCubeTiling;
+using ::TopkTiling;
+}  // namespace AscendC::tiling
 
 namespace matmul_tiling {
 

@@ -1,11 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Chips as targets of kernels: the size of the unified buffer, and the macros of the chip."""
+"""Chips as targets of kernels: the size of the unified buffer, and the macros of the chip.
+
+As a program it prints the macros of the chips that are named, or of all, for the modules of CMake.
+"""
 
 from __future__ import annotations
 
+import sys
 from typing import NamedTuple
 
-from pyaclnn.facts.chips import DEFAULT_SOC_NAME, FAMILIES, find_chip
+from pyaclnn.facts.chips import DEFAULT_SOC_NAME, FAMILIES, all_chips, find_chip
 
 __all__ = ["DEFAULT_SOC_NAME", "Target", "find_target"]
 
@@ -54,3 +58,8 @@ def find_target(soc_name: str) -> Target:
             f"PYACLNN_VECTOR_CORES={chip.kernel_cores}",
         ),
     )
+
+
+if __name__ == "__main__":
+    for chip in sys.argv[1:] or [each.soc_name for each in all_chips()]:
+        sys.stdout.write(f"{' '.join((chip, *find_target(chip).macros))}\n")

@@ -38,8 +38,12 @@ HOST = """
 #include <cstdio>
 #include "acl/acl.h"
 #include "aclrtlaunch_fill.h"
+#include "tiling/platform/platform_ascendc.h"
 int main()
 {
+    if (platform_ascendc::PlatformAscendCManager::GetInstance()->GetCoreNumAiv() != 40) {
+        return 1;
+    }
     int32_t host[4];
     void *y;
     aclInit(nullptr);

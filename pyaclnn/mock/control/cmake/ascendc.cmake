@@ -8,6 +8,16 @@ endif()
 # The headers and libraries that the host's side of a sample names.
 if(NOT TARGET host_intf_pub)
   add_library(host_intf_pub INTERFACE)
+  if(SOC_VERSION)
+    execute_process(
+      COMMAND [[@PYTHON@]] -m pyaclnn.ascendc.target ${SOC_VERSION}
+      OUTPUT_VARIABLE _ascendc_macros RESULT_VARIABLE failed)
+    if(failed)
+      message(FATAL_ERROR "there is no chip ${SOC_VERSION}")
+    endif()
+    string(REGEX MATCHALL "PYACLNN_[^ \n]+" _ascendc_macros "${_ascendc_macros}")
+    target_compile_definitions(host_intf_pub INTERFACE ${_ascendc_macros})
+  endif()
   target_include_directories(host_intf_pub INTERFACE [[@HOME@/include]])
   target_link_directories(host_intf_pub INTERFACE [[@HOME@/lib64]])
   target_link_libraries(host_intf_pub INTERFACE ascendcl)

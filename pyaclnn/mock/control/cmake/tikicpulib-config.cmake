@@ -1,13 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 # tikicpulib::CHIP for each chip: kernels as functions of a program, which ICPU_RUN_KF runs.
 execute_process(
-  COMMAND [[@PYTHON@]] -c [[
-from pyaclnn.ascendc.target import find_target
-from pyaclnn.facts.chips import all_chips
-for chip in all_chips():
-    print(chip.soc_name, *find_target(chip.soc_name).macros)
-]]
-  OUTPUT_VARIABLE _tikicpulib_chips OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
+  COMMAND [[@PYTHON@]] -m pyaclnn.ascendc.target
+  OUTPUT_VARIABLE _tikicpulib_chips OUTPUT_STRIP_TRAILING_WHITESPACE RESULT_VARIABLE failed)
+if(failed)
+  message(FATAL_ERROR "the chips cannot be listed")
+endif()
 string(REPLACE "\n" ";" _tikicpulib_chips "${_tikicpulib_chips}")
 foreach(_tikicpulib_chip IN LISTS _tikicpulib_chips)
   string(REPLACE " " ";" _tikicpulib_macros "${_tikicpulib_chip}")

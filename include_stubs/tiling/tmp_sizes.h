@@ -30,7 +30,8 @@ inline void TmpSizes(int64_t elements, uint32_t &maxValue, uint32_t &minValue)
     }
 #define ASCENDC_TMP_LIST(...) __VA_ARGS__
 #define ASCENDC_TMP_OUT uint32_t &maxValue, uint32_t &minValue
-#define ASCENDC_TMP_UNARY(Name) ASCENDC_TMP_SIZE(Name, (const uint32_t, const bool, ASCENDC_TMP_OUT))
+#define ASCENDC_TMP_UNARY(Name)                                                                    \
+    ASCENDC_TMP_SIZE(Name, (const uint32_t, const bool, ASCENDC_TMP_OUT))
 #define ASCENDC_TMP_PLAIN(Name) ASCENDC_TMP_SIZE(Name, (const uint32_t, ASCENDC_TMP_OUT))
 ASCENDC_TMP_UNARY(AcosMaxMin)
 ASCENDC_TMP_UNARY(AcoshMaxMin)

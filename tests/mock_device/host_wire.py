@@ -123,8 +123,9 @@ def decode_reply(kind: int, payload: memoryview | bytes) -> Reply | CheckReply:
     reader = Reader(payload)
     reply: Reply | CheckReply
     if kind == Kind.CHECK:
-        *head, number, stale, apart, any_scalars = reader.unpack(_CHECKED)
-        shown = (*head, reader.string(), number, stale, bool(apart), bool(any_scalars))
+        *head, number, stale, apart, flags = reader.unpack(_CHECKED)
+        known = (bool(apart), bool(flags & 1), bool(flags & 2))
+        shown = (*head, reader.string(), number, stale, *known)
         reply = CheckReply(*shown)
     elif kind in (Kind.HELLO, Kind.BYE, Kind.FORGET):
         (status,) = reader.unpack(_STATUS)

@@ -122,7 +122,9 @@ def test_a_whole_life(host: Host) -> None:
     assert host.ask(HELLO) == Reply(0, "")
     checked = host.ask(Check(rms_norm()))
     assert isinstance(checked, CheckReply)
-    expected = CheckReply(0, 1, 0b11000, 1, 16 << 20, number=checked.number, apart=True)
+    expected = CheckReply(
+        *(0, 1, 0b11000, 1, 16 << 20), number=checked.number, spares_workspace=True
+    )
     assert checked == expected
     assert host.ask(Run(WORKSPACE, 16 << 20, rms_norm(), checked.number)) == Reply(0, "")
     written = np.frombuffer(host.memory[1024:1040], np.float32)

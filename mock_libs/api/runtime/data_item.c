@@ -99,7 +99,7 @@ aclError acltdtDestroyDataset(acltdtDataset *dataset)
 
 static bool on_device(const acltdtDataItem *item)
 {
-    return mock_alias(item->data) != item->data;
+    return mock_alias(item->data, 0) != item->data;
 }
 
 aclError acltdtAddDataItem(acltdtDataset *dataset, acltdtDataItem *dataItem)

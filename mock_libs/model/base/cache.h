@@ -14,6 +14,7 @@ struct plan {
     uint64_t written;   /* the arguments that are written, a bit each */
     uint32_t launches;  /* 0: nothing to run, 1: a kernel, 2: phase 2 fails */
     uint64_t workspace_size;
+    bool spares_workspace; /* the kernel neither reads nor writes it */
     bool any_scalars;   /* the plan is the same whatever the values of scalars */
     uint64_t session;   /* of the device that has answered, 0 for none: numbers are its own */
     uint64_t number;    /* of the checked call in the device process */

@@ -222,6 +222,7 @@ bool mock_check_memory(const struct executor *executor, const void *workspace, i
     launch->ranges = calloc(most, sizeof *launch->ranges);
     bool *dense = calloc(most, sizeof *dense);
     bool good = launch->ranges != NULL && dense != NULL;
+    launch->spares_workspace = executor->plan.spares_workspace;
     if (good) {
         const char *reason = inspect(executor, workspace, device, launch, dense);
         if (reason != NULL) {

@@ -49,7 +49,9 @@ static aclnnStatus request_plan(const struct mock_call *call, struct plan *plan)
     const uint32_t apart = mock_read_u32(&reader);
     plan->apart = apart == 1;
     plan->bases = apart == 2;
-    plan->any_scalars = mock_read_u32(&reader) != 0;
+    const uint32_t flags = mock_read_u32(&reader);
+    plan->any_scalars = (flags & 1) != 0;
+    plan->spares_workspace = (flags & 2) != 0;
     uint32_t text_length;
     const char *text = mock_read_string(&reader, &text_length);
     aclnnStatus code = ACLNN_SUCCESS;

@@ -45,14 +45,17 @@ enum mock_address_class mock_address_classify(int device_id, const void *address
                                                                        : MOCK_OUT_OF_BLOCK;
 }
 
-void *mock_alias(const void *address)
+void *mock_alias(const void *address, uint64_t bytes)
 {
-    const struct device *device = mock_device_of(address);
+    struct device *device = mock_device_of(address);
     if (device == NULL) {
         return (void *)(uintptr_t)address;
     }
     const struct reservation *space = mock_space_of(address);
     const uint8_t *byte = address;
+    if (space == NULL) {
+        mock_heap_reach(&device->heap, address, bytes);
+    }
     return space == NULL ? device->heap.alias + (byte - device->heap.base)
                          : space->alias + (byte - space->base);
 }
@@ -69,7 +72,7 @@ void *mock_live_alias(const void *address, uint64_t bytes)
         bytes > block.size - (offset - block.offset)) {
         return NULL;
     }
-    return mock_alias(address);
+    return mock_alias(address, bytes);
 }
 
 /* Return whether the process may read a byte, or write it: for kernels before Linux 5.14, which
@@ -159,7 +162,7 @@ bool mock_read_memory(const void *address, void *to, uint64_t bytes)
 {
     const bool live = mock_is_live(address, bytes, false);
     if (live) {
-        memcpy(to, mock_alias(address), bytes);
+        memcpy(to, mock_alias(address, bytes), bytes);
     }
     return live;
 }
@@ -168,7 +171,7 @@ bool mock_write_memory(void *address, const void *from, uint64_t bytes)
 {
     const bool live = mock_is_live(address, bytes, true);
     if (live) {
-        memcpy(mock_alias(address), from, bytes);
+        memcpy(mock_alias(address, bytes), from, bytes);
     }
     return live;
 }

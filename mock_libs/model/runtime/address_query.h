@@ -21,9 +21,9 @@ enum mock_address_class mock_address_classify(int device, const void *address, i
  * be followed. Takes the lock itself, and only where the address looks like it. */
 bool mock_is_device_address(const char *what, const void *address);
 
-/* The alias through which the runtime reaches an address of an open device, allocated or not; a
+/* The alias through which the runtime reaches `bytes` bytes of an open device, allocated or not; a
  * host address as it is. */
-void *mock_alias(const void *address);
+void *mock_alias(const void *address, uint64_t bytes);
 /* The alias of `bytes` bytes at an address: the alias of device memory inside one live
  * allocation, or a host address as it is. NULL: outside every live allocation. */
 void *mock_live_alias(const void *address, uint64_t bytes);

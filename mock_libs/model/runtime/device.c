@@ -175,6 +175,16 @@ void mock_devices_visit(void (*visit)(struct device *device))
     }
 }
 
+static void reach(struct device *device)
+{
+    mock_heap_reach(&device->heap, device->heap.base, device->heap.bytes);
+}
+
+void mock_devices_reach(void)
+{
+    mock_devices_visit(reach);
+}
+
 void mock_devices_visit_connected(void (*visit)(struct device *device))
 {
     for (int i = 0; i < MOCK_MAX_DEVICES; i++) {

@@ -57,6 +57,8 @@ int32_t mock_device_physical_count(void);
  * NULL: no such chip (after mock_fail). */
 const struct chip *mock_device_chip(void);
 void mock_devices_visit(void (*visit)(struct device *device)); /* the open ones */
+/* Write all poison, for something that reaches the memory by itself. */
+void mock_devices_reach(void);
 /* Those whose process can be talked to; one that is being opened or closed is among them. */
 void mock_devices_visit_connected(void (*visit)(struct device *device));
 /* The device whose heap holds an address, or NULL. */

@@ -13,10 +13,58 @@
 /* STEP: where blocks start, and what they are rounded up to. CANN promises PROMISED, but its
  * addresses lie further apart, and programs rely on that. PAGE: the largest of any machine. */
 enum { PROMISED = 64, STEP = 512, PAGE = 64 << 10 };
+enum { LARGE = 128 << 10 }; /* from here on poison waits until somebody reaches it */
+
+static uint64_t offset_of(const struct heap *heap, const void *address)
+{
+    return (uint64_t)((const uint8_t *)address - heap->base);
+}
+
+static bool all_written;
+
+void mock_heaps_written(void)
+{
+    all_written = true;
+}
+
+void mock_heap_reach(struct heap *heap, const void *address, uint64_t bytes)
+{
+    struct mock_unwritten_part part;
+    const uint64_t offset = offset_of(heap, address);
+    const uint64_t most = offset < heap->bytes ? heap->bytes - offset : 0;
+    bytes = bytes < most ? bytes : most;
+    while (mock_unwritten_take(&heap->unwritten, offset, bytes, &part)) {
+        mock_poison_file(heap->descriptor, part.offset, heap->alias + part.offset, part.bytes,
+                         part.pattern);
+    }
+}
+
+bool mock_heap_leave(struct heap *heap, const void *address, uint64_t bytes, unsigned pattern)
+{
+    const uint64_t offset = offset_of(heap, address);
+    return (offset | bytes) % sizeof(uint16_t) == 0 && offset < heap->bytes &&
+           mock_unwritten_holds(&heap->unwritten, offset, bytes) &&
+           mock_unwritten_set(&heap->unwritten, offset, bytes, pattern);
+}
+
+/* Where no block has lain, or poison waits already. */
+static bool waits(const struct heap *heap, const struct block *block, unsigned pattern)
+{
+    const bool is_new = block->untouched && pattern == MOCK_FRESH && block->size >= LARGE &&
+                        !mock_poison_is_sparse(block->size);
+    return !all_written &&
+           (is_new || mock_unwritten_holds(&heap->unwritten, block->offset, block->size));
+}
 
 /* Freeing a large block gives its memory back. */
-static void poison(const struct heap *heap, const struct block *block, unsigned pattern)
+static void poison(struct heap *heap, const struct block *block, unsigned pattern)
 {
+    mock_workspace_written((uint8_t *)heap->base + block->offset, block->size);
+    if (waits(heap, block, pattern) &&
+        mock_unwritten_set(&heap->unwritten, block->offset, block->size, pattern)) {
+        return;
+    }
+    mock_heap_reach(heap, heap->base + block->offset, block->size);
     if (pattern == MOCK_FREED && mock_poison_is_sparse(block->size)) {
         madvise(heap->alias + (block->offset + PAGE - 1) / PAGE * PAGE,
                 block->size / PAGE * PAGE - PAGE, MADV_REMOVE);
@@ -27,7 +75,6 @@ static void poison(const struct heap *heap, const struct block *block, unsigned 
     } else {
         mock_poison(bytes, block->size, pattern);
     }
-    mock_workspace_written((uint8_t *)heap->base + block->offset, block->size);
 }
 
 static uint64_t aligned(uint64_t bytes)
@@ -51,8 +98,8 @@ static bool reserve_start(struct heap *heap)
     return start != NULL;
 }
 
-struct block *mock_heap_add_block(struct heap *heap, uint64_t size, uint64_t requested,
-                             uint64_t alignment)
+static struct block *add_block(struct heap *heap, uint64_t size, uint64_t requested,
+                               uint64_t alignment)
 {
     const uint64_t most = mock_fault_memory_limit();
     const uint64_t limit = heap->limit < most ? heap->limit : most;
@@ -83,18 +130,23 @@ struct block *mock_heap_add_block(struct heap *heap, uint64_t size, uint64_t req
     return block;
 }
 
+struct block *mock_heap_add_block(struct heap *heap, uint64_t size, uint64_t requested,
+                             uint64_t alignment)
+{
+    struct block *block = add_block(heap, size, requested, alignment);
+    if (block != NULL) { /* it has further addresses */
+        mock_heap_reach(heap, heap->base + block->offset, size);
+    }
+    return block;
+}
+
 bool mock_heap_allocate(struct heap *heap, uint64_t size, uint64_t requested, void **address)
 {
-    const struct block *block = mock_heap_add_block(heap, size, requested, PROMISED);
+    const struct block *block = add_block(heap, size, requested, PROMISED);
     if (block != NULL) {
         *address = heap->base + block->offset;
     }
     return block != NULL;
-}
-
-static uint64_t offset_of(const struct heap *heap, const void *address)
-{
-    return (uint64_t)((const uint8_t *)address - heap->base);
 }
 
 const struct block *mock_heap_find(const struct heap *heap, const void *address)

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "block_tree.h"
+#include "unwritten.h"
 
 enum { MOCK_FREED_BLOCKS = 256 };
 
@@ -15,6 +16,7 @@ struct heap {
     struct blocks blocks;
     uint64_t used, limit, first; /* first: where the first block lies */
     uint64_t touched; /* no block has lain behind this offset */
+    struct mock_unwritten unwritten;
     struct block freed[MOCK_FREED_BLOCKS];
     size_t freed_count; /* ever */
 };
@@ -36,5 +38,11 @@ const struct block *mock_heap_freed(const struct heap *heap, const void *address
 void mock_heap_visit(struct heap *heap,
                     void (*visit)(struct heap *heap, const struct block *block, void *data),
                     void *data);
+/* Write the poison of a range that is about to be read or written; nothing where it is written. */
+void mock_heap_reach(struct heap *heap, const void *address, uint64_t bytes);
+/* Leave a pattern in a range, as a kernel does, without writing it. false: it has been written. */
+bool mock_heap_leave(struct heap *heap, const void *address, uint64_t bytes, unsigned pattern);
+/* Write poison at once from now on: another process may read the memory at any time. */
+void mock_heaps_written(void);
 /* Forget every block. */
 void mock_heap_clear(struct heap *heap);

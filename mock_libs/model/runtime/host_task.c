@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 
+#include "device.h"
 #include "error_message.h"
 #include "exception.h"
 #include "hazard.h"
@@ -14,6 +15,7 @@ bool mock_host_task_run(struct stream *stream, const struct task *task)
     aclError failed = ACL_SUCCESS;
     const char *text = "";
     const struct mock_host_task *errand = &task->as.errand;
+    mock_devices_reach();
     const bool over = errand->run(errand->work, task->effect == MOCK_IS_WRONG, &failed, &text);
     mock_workspaces_forget(); /* it may write anywhere */
     if (!over) {

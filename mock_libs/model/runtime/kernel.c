@@ -10,6 +10,7 @@
 #include "hazard.h"
 #include "mappings.h"
 #include "place.h"
+#include "poison.h"
 #include "poisoned_workspace.h"
 #include "violation.h"
 #include "wire.h"
@@ -156,6 +157,21 @@ static bool append(struct batch *batch, const void *bytes, size_t length)
     return true;
 }
 
+/* The kernel reaches its tensors; false: its workspace, too. */
+static bool reach_memory(struct heap *heap, const struct mock_launch *kernel)
+{
+    bool is_left = false;
+    for (size_t i = 0; i < kernel->range_count; i++) {
+        const struct mock_range *range = &kernel->ranges[i];
+        is_left = range->workspace && kernel->spares_workspace &&
+                  mock_heap_leave(heap, range->address, range->bytes, MOCK_USED);
+        if (!is_left) {
+            mock_heap_reach(heap, range->address, range->bytes);
+        }
+    }
+    return is_left; /* the workspace is the last range */
+}
+
 static bool add_kernel(struct batch *batch, struct device *device, struct task *task)
 {
     struct mock_launch *kernel = &task->as.kernel;
@@ -166,14 +182,15 @@ static bool add_kernel(struct batch *batch, struct device *device, struct task *
         mock_mappings_add(device, kernel);
         kernel->placed = true;
     }
-    mock_workspace_sent(kernel, device->heap.base, device->heap.bytes);
+    const bool is_left = reach_memory(&device->heap, kernel);
+    mock_workspace_sent(kernel, is_left, device->heap.base, device->heap.bytes);
     const struct item item = {(uint32_t)kernel->length, ITEM_KERNEL};
     batch->reads = 0;
     return append(batch, &item, sizeof item) && append(batch, kernel->message, kernel->length);
 }
 
 /* Reads that follow each other are one item. */
-static bool add_read(struct batch *batch, const struct device *device, struct task *task)
+static bool add_read(struct batch *batch, struct device *device, struct task *task)
 {
     struct item item = {0, ITEM_READS};
     const struct mock_read read = mock_read_of(task);
@@ -183,6 +200,7 @@ static bool add_read(struct batch *batch, const struct device *device, struct ta
         !append(batch, &read, sizeof read)) {
         return false;
     }
+    mock_heap_reach(&device->heap, task->as.copy.copy.source, read.bytes);
     batch->reads = place;
     item.length = (uint32_t)(batch->length - place - sizeof item);
     memcpy(batch->bytes + place, &item, sizeof item);

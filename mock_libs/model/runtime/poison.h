@@ -5,8 +5,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* NaN in every float type, in every half-word: fresh memory, freed memory. */
-enum { MOCK_FRESH = 0x7FFF, MOCK_FREED = 0xFFFE };
+/* NaN in every float type, in every half-word: fresh memory, freed memory, a workspace after its
+ * kernel. */
+enum { MOCK_FRESH = 0x7FFF, MOCK_FREED = 0xFFFE, MOCK_USED = 0x7FFD };
 
 /* A range of whole half-words is filled; of one that could exhaust the host, both ends and a few
  * bytes of every stretch between. */

@@ -50,7 +50,8 @@ static void add(const struct mock_range *workspace)
     oldest = (oldest + 1) % KEPT;
 }
 
-void mock_workspace_sent(const struct mock_launch *kernel, const uint8_t *base, uint64_t bytes_there)
+void mock_workspace_sent(const struct mock_launch *kernel, bool is_left, const uint8_t *base,
+                         uint64_t bytes_there)
 {
     const struct mock_range *workspace = NULL;
     for (size_t i = 0; i < kernel->range_count; i++) {
@@ -64,7 +65,7 @@ void mock_workspace_sent(const struct mock_launch *kernel, const uint8_t *base, 
     if (workspace == NULL) {
         return;
     }
-    const bool known = is_known(workspace);
+    const bool known = is_left || is_known(workspace);
     const uint64_t bytes = known ? 0 : workspace->bytes;
     memcpy(kernel->message + MOCK_POISON_AT, &bytes, sizeof bytes);
     if (!known && !unknown && (uintptr_t)workspace->address - (uintptr_t)base < bytes_there) {

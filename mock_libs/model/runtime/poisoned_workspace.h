@@ -6,8 +6,9 @@
 #include "task.h"
 
 /* A kernel is sent to the device, after all those that were sent before: write into its message how
- * much of its workspace it has to poison. Only those in so many bytes from `base` on are kept. */
-void mock_workspace_sent(const struct mock_launch *kernel, const uint8_t *base,
+ * much of its workspace it has to poison: nothing if that is left poisoned anyway. Only those in so
+ * many bytes from `base` on are kept. */
+void mock_workspace_sent(const struct mock_launch *kernel, bool is_left, const uint8_t *base,
                          uint64_t bytes_there);
 /* Memory was written, by something else than a kernel. */
 void mock_workspace_written(const void *address, uint64_t bytes);

@@ -58,6 +58,8 @@ uint64_t mock_share(const struct device *device, uint64_t offset, uint64_t bytes
     }
     if (bytes > 0) {
         mock_workspaces_unknown();
+        mock_heaps_written();
+        mock_devices_reach();
     }
     for (uint64_t i = 0; *table != NULL && i < SLOTS; i++) {
         struct slot *slot = &(*table)[i];

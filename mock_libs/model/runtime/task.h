@@ -30,6 +30,7 @@ struct mock_launch {
     const void **tensors; /* handles in the order of the message, whose shapes the kernel may determine */
     size_t tensor_count;
     void (*reshape)(const void *tensor, const int64_t *dims, uint32_t rank);
+    bool spares_workspace; /* it neither reads nor writes its own */
     bool placed;   /* the message lists the mappings */
     size_t sent;   /* tasks of the batch that the device has, of which it is the first, or 0 */
     bool done;     /* the answer to a batch has its end */

@@ -51,7 +51,8 @@ void mock_copy_now(const struct copy *now)
 {
     mock_hazard_host_access(now->destination, mock_copy_written(now).bytes, true);
     mock_hazard_host_access(now->source, mock_copy_read(now).bytes, false);
-    copy(now, mock_alias(now->destination), mock_alias(now->source));
+    copy(now, mock_alias(now->destination, mock_copy_written(now).bytes),
+         mock_alias(now->source, mock_copy_read(now).bytes));
 }
 
 static void fill(uint8_t *destination, uint32_t pattern, uint64_t bytes)
@@ -67,7 +68,7 @@ static void fill(uint8_t *destination, uint32_t pattern, uint64_t bytes)
 void mock_fill_now(void *address, uint32_t pattern, uint64_t bytes)
 {
     mock_hazard_host_access(address, bytes, true);
-    fill(mock_alias(address), pattern, bytes);
+    fill(mock_alias(address, bytes), pattern, bytes);
     written(address, bytes);
 }
 
@@ -82,7 +83,7 @@ static void *still_there(const void *address, bool on_device, uint64_t bytes)
     if (on_device ? !mock_is_mapped(address, bytes) : !mock_host_is_pinned(address, bytes)) {
         return NULL;
     }
-    return mock_alias(address);
+    return mock_alias(address, bytes);
 }
 
 void mock_copy_run(struct stream *stream, const struct task *task)

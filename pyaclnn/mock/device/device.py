@@ -184,6 +184,7 @@ class Device:
         plan = operator.check(arguments, setting)
         checked = CheckedCall(operator, arguments, setting, plan, call)
         reply.any_scalars = checked.any_scalars
+        reply.spares_workspace = checked.operator.shows_unwritten
         return checked
 
 

@@ -47,7 +47,7 @@ __all__ = [
 ]
 
 MAGIC = 0x4E4E4C41
-PROTOCOL_VERSION = 6
+PROTOCOL_VERSION = 7
 # The largest argument set of any operator is a few kilobytes; arrays of user data do not travel.
 MAX_PAYLOAD = 5 << 20
 
@@ -149,6 +149,7 @@ class CheckReply:
         unwritten: The arguments in `written` that silently stay as they are, a bit each.
         apart: 1 if no output may be an input, not even exactly; 2 if it may lie in one anyhow.
         any_scalars: Whether the answer is the same whatever the values of scalars.
+        spares_workspace: Whether the kernels neither read nor write their workspace.
         text: Explains a status or a failing phase 2.
     """
 
@@ -162,6 +163,7 @@ class CheckReply:
     unwritten: int = 0
     apart: int = 0
     any_scalars: bool = False
+    spares_workspace: bool = False
 
 
 def encode_frame(kind: int, payload: bytes | bytearray) -> bytes:
@@ -225,7 +227,7 @@ def _encode(reply: Reply | CheckReply) -> bytes:
                 reply.number,
                 reply.unwritten,
                 reply.apart,
-                reply.any_scalars,
+                reply.any_scalars | reply.spares_workspace << 1,
             )
         else:
             head = _STATUS.pack(reply.status)

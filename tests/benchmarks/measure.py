@@ -119,8 +119,16 @@ def take_turns(ways: Mapping[str, Callable[[], object]], turns: int = 7) -> dict
 
 
 def sample(way: Callable[[], object], repeats: int) -> float:
+    """Return the seconds of a call, the mean of so many.
+
+    The collection reads all objects of the program, and the pause lets others use the processor:
+    both leave caches without what the way needs. A sample of few calls would measure that, and one
+    of many would not, so each begins with as many calls that do not count.
+    """
     gc.collect()
     time.sleep(PAUSE)
+    for _ in range(repeats if repeats > 1 else 0):
+        way()
     start = time.perf_counter()
     for _ in range(repeats):
         way()

@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from pyaclnn._binding import ffi, lib
-from pyaclnn.base.elf import LARGEST
 from pyaclnn.base.errors import BackendNotFoundError
 from pyaclnn.base.files import refusal
 from pyaclnn.base.folders import home_folder
@@ -334,6 +333,10 @@ def _try(
     files = {"runtime": (runtime,), "base": (found.base,), "operators": operators}
     name = "mock" if is_mock else "cann"
     headers = () if is_mock else tuple(header_folders(operators, root))
+    # The end of a program would be too late: evaluating text, of which classes of tuples are made,
+    # has Python forget the Ctrl-C that it is to end by.
+    import pyaclnn.facts.explanations  # noqa: F401, PLC0415  # many programs open no library
+
     return Loaded(Backend(name, found.directory, files, origin, headers), choice, opened)
 
 
@@ -363,6 +366,8 @@ def _first_runtime(
 
 def dlopen(path: Path) -> tuple[CData | None, str]:
     """Open a library; None and the loader's words if that fails."""
+    from pyaclnn.base.elf import LARGEST  # noqa: PLC0415  # many programs open no library
+
     reason = refusal(path, "a library", most=LARGEST)
     if reason is not None:
         return None, reason

@@ -12,13 +12,12 @@ import re
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pyaclnn._binding import lib
-from pyaclnn.facts.explanations import STATUS, Explanation
-from pyaclnn.facts.releases import NEWEST
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from pyaclnn.base.errors import AclError
+    from pyaclnn.facts.explanations import Explanation
 
 __all__ = [
     "PREFIXES",
@@ -32,12 +31,6 @@ __all__ = [
 
 PREFIXES: Final = ("ACL_ERROR_", "ACLNN_ERR_", "ACLNN_SUCCESS", "MOCK_")
 """Beginnings of the names of status codes."""
-
-_UNKNOWN: Final = Explanation(
-    meaning=f"No code of CANN {NEWEST} or earlier has this number.",
-    causes=("a CANN that is newer than this pyaclnn", "a status that is not CANN's"),
-    next_step="the text above is all that CANN says; its log (plog) may say more.",
-)
 
 
 class Meaning(NamedTuple):
@@ -70,7 +63,15 @@ def explanation(code: int) -> Explanation:
     Args:
         code: The value that a function of CANN returned.
     """
-    return STATUS.get(names().get(code, ""), _UNKNOWN)
+    from pyaclnn.facts.explanations import STATUS, Explanation  # noqa: PLC0415  # errors alone need them
+    from pyaclnn.facts.releases import NEWEST  # noqa: PLC0415  # likewise
+
+    known = STATUS.get(names().get(code, ""))
+    return known or Explanation(
+        meaning=f"No code of CANN {NEWEST} or earlier has this number.",
+        causes=("a CANN that is newer than this pyaclnn", "a status that is not CANN's"),
+        next_step="the text above is all that CANN says; its log (plog) may say more.",
+    )
 
 
 def meaning(code: int) -> Meaning:

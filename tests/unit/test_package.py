@@ -130,6 +130,12 @@ def test_modules_are_loaded_when_they_are_asked_for_and_not_before() -> None:
     assert python("-c", code).stdout == "['pyaclnn.base', 'pyaclnn.base.lazy']\n"
 
 
+def test_a_function_loads_neither_explanations_nor_the_reader_of_libraries() -> None:
+    slow = "['pyaclnn.facts.explanations', 'pyaclnn.base.elf', 'tomllib', 'tomli']"
+    code = f"import pyaclnn, sys; pyaclnn.rms_norm; print([m for m in {slow} if m in sys.modules])"
+    assert python("-c", code).stdout == "[]\n"
+
+
 def test_a_call_reads_no_header_and_loads_no_masked_arrays() -> None:
     code = """
 import os, sys

@@ -122,6 +122,11 @@ def test_npu_smi_names_the_chip_of_a_board(home: Path, soc: str, named: dict[str
     assert named.items() <= rows.items()
 
 
+def test_npu_smi_ends_quietly_when_no_one_reads_on(home: Path) -> None:
+    done = run("bash", "-c", '"$0" info | true; "$0" info -m | true', home / "bin" / "npu-smi")
+    assert (done.returncode, done.stderr) == (0, "")
+
+
 def test_npu_smi_refuses_devices_that_do_not_exist(home: Path) -> None:
     done = run(home / "bin" / "npu-smi", "info", "-t", "health", "-i", "2")
     assert (done.returncode, done.stdout) == (1, "")

@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import os
 import re
+import signal
 import sys
 from typing import TYPE_CHECKING, Final
 
@@ -200,4 +201,5 @@ def _page(page: str, chip: Chip, device: int, *, of_chip: bool) -> Mapping[str, 
 
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # scripts read a line of it
     raise SystemExit(main(sys.argv[1:]))

@@ -55,9 +55,10 @@ class CheckedCall:
     call: Call
     any_scalars: bool = field(init=False)
     _tensors: list[Tensor] = field(init=False)
-    _scalars: list[Scalar] = field(init=False)
+    _values: list[tuple[Scalar, slice]] = field(init=False)
+    """The scalars that may differ, with their places in a run, counted from its end."""
     _parts: list[slice] = field(init=False)
-    """The parts of a run that `launch_key` keeps, counted from its end."""
+    """The parts of a run between those."""
 
     def __post_init__(self) -> None:
         """Find the tensors and scalars of the call."""
@@ -65,13 +66,14 @@ class CheckedCall:
         floats = all(category_of(type_word(t.data_type)) == "f" for t in self._tensors)
         axes = any(isinstance(self.call.arguments.get(name), Scalar) for name in _AXES)
         self.any_scalars = self.operator.any_scalars and bool(scalars) and floats and not axes
-        self._scalars = scalars if self.any_scalars else []
-        self._parts, end = [], None
-        for scalar, at in zip(self._scalars, self.call.scalar_values, strict=False):
+        self._values, self._parts = [], []
+        end: int | None = None
+        for scalar, at in zip(scalars if self.any_scalars else (), self.call.scalar_values):  # noqa: B905
             start = at - self.call.encoded_bytes
             self._parts.append(slice(end, start))
-            end = start + len(scalar.data)
-        if end:  # the last scalar may end the call
+            end = start + len(scalar.data) or None  # the last scalar may end the call
+            self._values.append((scalar, slice(start, end)))
+        if end:
             self._parts.append(slice(end, None))
 
     def update(self, encoded: memoryview | bytes) -> None:
@@ -83,16 +85,16 @@ class CheckedCall:
         (self.call.flags,) = _FLAGS.unpack_from(encoded, at)
 
     def set_scalars(self, encoded: memoryview | bytes) -> None:
-        """Take over the values of scalars, as far as they may differ from run to run."""
-        for scalar, at in zip(self._scalars, self.call.scalar_values, strict=False):
-            scalar.data = bytes(encoded[at : at + len(scalar.data)])
+        """Take over the values of scalars that may differ from bytes that end with the call."""
+        for scalar, part in self._values:
+            scalar.data = bytes(encoded[part])
 
     def launch_key(self, message: bytes) -> bytes:
         """Return the bytes of a run without the values of scalars that may differ.
 
         They begin with the number of this call, and are fewer than any run of it has.
         """
-        return b"".join([message[part] for part in self._parts]) if self._scalars else message
+        return b"".join([message[part] for part in self._parts]) if self._values else message
 
 
 class CheckedCalls:

@@ -122,7 +122,7 @@ class Device:
             return None
         launch = self._launches.get(checked.launch_key(message))
         if launch is not None:
-            checked.set_scalars(memoryview(message)[-checked.call.encoded_bytes :])
+            checked.set_scalars(message)
         return launch
 
     def run(self, request: Run, message: bytes = b"") -> Reply:

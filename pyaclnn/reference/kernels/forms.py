@@ -115,7 +115,8 @@ def _calling(plain: Kernel) -> Callable[[Any, Sequence[Any], Any], Any]:
     ones = [1] * len(names)
 
     def call(target: Any, values: Sequence[Any], into: Any) -> Any:
-        given = {name: value for name, value in zip(names, [*values, *ones], strict=False) if name}
+        given: dict[Any, Any] = dict(zip(names, [*values, *ones]))  # noqa: B905  # ones are left
+        given.pop(None, None)  # what the kernel does not name
         for name in written:
             given[name] = target
         return plain.function(**given) if into is None else plain.function(into=into, **given)

@@ -63,7 +63,7 @@ def _promoting(name: str, function: Callable[..., Any], types: str) -> Callable[
     known: dict[tuple[Any, ...], tuple[np.dtype[Any], np.dtype[Any], list[str]]] = {}
 
     def compute(into: Any = None, **arguments: Any) -> Any:
-        kinds = tuple([kind_of(arguments.get(each)) for each in operands])
+        kinds = tuple(map(kind_of, map(arguments.get, operands)))
         if kinds not in known:
             known[kinds] = _common_types(types == "real", operands, kinds)
         dtype, inner, others = known[kinds]

@@ -25,6 +25,7 @@ from msgspec.structs import replace
 
 from pyaclnn.base.errors import text_of
 from pyaclnn.base.files import open_file
+from pyaclnn.facts.explanations import CLUSTER
 from pyaclnn.health.report.aggregate import Aggregate
 from pyaclnn.health.report.codec import cleaned, json_text, read
 from pyaclnn.health.report.record import (
@@ -214,17 +215,8 @@ def unread(path: str, reason: str) -> Report:
         path: The file, which the machine is named after.
         reason: The reason, in a sentence.
     """
-    result = CheckResult(
-        id="REP-001",
-        title="the report can be read",
-        category="reports",
-        status=Status.ERROR,
-        seconds=0.0,
-        summary=reason.replace(path, Path(path).name),
-        causes=("the file was cut short", "another program, or another version, wrote it"),
-        next_step="write it again on that machine: pyaclnn doctor --json FILE",
-    )
-    return Report.absent(Path(path).stem, (result,))
+    summary = reason.replace(path, Path(path).name)
+    return _without(Path(path).stem, "REP-001", "the report can be read", summary)
 
 
 def unreported(host: str) -> Report:
@@ -233,15 +225,22 @@ def unreported(host: str) -> Report:
     Args:
         host: Its name.
     """
+    title = "every machine that is expected has a report"
+    return _without(host, "REP-002", title, "there is no report of this machine")
+
+
+def _without(host: str, check: str, title: str, summary: str) -> Report:
+    """Build the report of a machine without one, with the explanation of that finding."""
+    known = CLUSTER[check]
     result = CheckResult(
-        id="REP-002",
-        title="every machine that is expected has a report",
+        id=check,
+        title=title,
         category="reports",
         status=Status.ERROR,
         seconds=0.0,
-        summary="there is no report of this machine",
-        causes=("the machine cannot be reached", "the doctor was not started there, or was ended"),
-        next_step="run it there: pyaclnn doctor --json FILE",
+        summary=summary,
+        causes=known.causes,
+        next_step=known.next_step,
     )
     return Report.absent(host, (result,))
 

@@ -19,8 +19,8 @@ INLINE const struct step *on_columns(const struct step *first, const struct step
     const struct step *step;
     size_t length = work.longest;
     for (step = first; step < end && step->code < FIRST_SCALAR; step++)
-        if (step->code < TOTAL && step->to < STRIPS)
-            length = LENGTH;
+        if (step->code < TOTAL ? step->to < STRIPS : has_right(step))
+            length = LENGTH; // of which there is room for strips
     for (size_t done = 0; done < width; done += length) {
         work.count = width - done < length ? width - done : length;
         for (step = first; step < end && step->code < FIRST_SCALAR; step++)

@@ -2,23 +2,23 @@
 // The steps of a program on a strip of a row, and on the registers of a row.
 #include "strip_sums.h"
 
-// Vectors first, and then one that has fewer numbers.
-#define EACH(expression)                                                                           \
+// Vectors first, and then one that has fewer numbers; with so many numbers on the right.
+#define EACH(rights, expression)                                                                   \
     do {                                                                                           \
         for (; i + LANES <= count; i += LANES) {                                                   \
             load(&x, from, left + i * size_of(from));                                              \
-            if (right.at)                                                                          \
+            if (rights > 0)                                                                        \
                 load_from(&y, right, i);                                                           \
-            if (last.at)                                                                           \
+            if (rights > 1)                                                                        \
                 load_from(&z, last, i);                                                            \
             x = expression;                                                                        \
             store(to + i * size_of(kind), kind, &x);                                               \
         }                                                                                          \
         if (i < count) {                                                                           \
             load_some(&x, from, left + i * size_of(from), count - i);                              \
-            if (right.at)                                                                          \
+            if (rights > 0)                                                                        \
                 load_some_from(&y, right, i, count - i);                                           \
-            if (last.at)                                                                           \
+            if (rights > 1)                                                                        \
                 load_some_from(&z, last, i, count - i);                                            \
             x = expression;                                                                        \
             store_some(to + i * size_of(kind), kind, &x, count - i);                               \
@@ -33,12 +33,12 @@ INLINE void combine(int32_t code, int kind, unsigned char *to, int from, const u
     size_t i = 0;
     lanes x, y = {0}, z = {0};
     if (code == SCALE)
-        EACH(x * y + z);
+        EACH(2, x * y + z);
     if (code == ADD)
-        EACH(x + y);
+        EACH(1, x + y);
     if (code == SUBTRACT)
-        EACH(x - y);
-    EACH(x * y);
+        EACH(1, x - y);
+    EACH(1, x * y);
 }
 
 INLINE void combine_number(int32_t code, int kind, unsigned char *to, int from,
@@ -49,15 +49,15 @@ INLINE void combine_number(int32_t code, int kind, unsigned char *to, int from,
     lanes x, y = number - (lanes){0}, z;
     switch (code) {
     case ADD_REGISTER:
-        EACH(x + y);
+        EACH(0, x + y);
     case SUBTRACT_REGISTER:
-        EACH(x - y);
+        EACH(0, x - y);
     case MULTIPLY_REGISTER:
-        EACH(x * y);
+        EACH(0, x * y);
     case STANDARDIZE:
-        EACH((x - y) * factor);
+        EACH(0, (x - y) * factor);
     default:
-        EACH(x);
+        EACH(0, x);
     }
 }
 
@@ -122,15 +122,27 @@ INLINE void compute(const struct step *step, int kind, void *to, int from, const
                        (float)registers[step->last], work->count);
 }
 
+// The same with a type that the compiler knows where the right ones are of float32.
+INLINE void compute_any(const struct step *step, int kind, void *to, int from, const void *left,
+                        struct source right, struct source last, const struct work *work)
+{
+    if (right.kind == SINGLE && last.kind == SINGLE) {
+        right.kind = last.kind = SINGLE;
+        compute(step, kind, to, from, left, right, last, work);
+    } else {
+        compute(step, kind, to, from, left, right, last, work);
+    }
+}
+
 INLINE void compute_to(const struct step *step, int kind, void *to, struct source left,
                        struct source right, struct source last, const struct work *work)
 {
     if (left.kind == SINGLE)
-        compute(step, kind, to, SINGLE, left.at, right, last, work);
+        compute_any(step, kind, to, SINGLE, left.at, right, last, work);
     else if (left.kind == BFLOAT)
-        compute(step, kind, to, BFLOAT, left.at, right, last, work);
+        compute_any(step, kind, to, BFLOAT, left.at, right, last, work);
     else
-        compute(step, kind, to, HALF_FLOAT, left.at, right, last, work);
+        compute_any(step, kind, to, HALF_FLOAT, left.at, right, last, work);
 }
 
 static void on_strips(const struct step *step, struct strips *strips, const struct work *work)
@@ -138,21 +150,19 @@ static void on_strips(const struct step *step, struct strips *strips, const stru
     if (step->code == MOVE && step->to < STRIPS) {
         float *const room = strips->room[step->to];
         const struct source from = source_at(step->left, work, strips, 0);
-        if (from.kind != SINGLE)
-            widen(from.kind == BFLOAT, (const void *)from.at, 0, room, 1, work->count);
-        strips->at[step->to] = from.kind == SINGLE ? (const void *)from.at : room;
+        strips->at[step->to] = from.kind == SINGLE ? from.at : widened(from, room, work->count);
         return;
     }
-    const int has_right = (step->code >= ADD && step->code <= MULTIPLY) || step->code == SCALE ||
-                          (step->code == DOT && step->right != step->left) ||
-                          step->code == TOTAL_AND_DOT || step->code > TOTAL_COLUMNS;
     struct source right = {0}, last = {0};
     const struct source left = source_at(step->left, work, strips, 0);
-    if (has_right)
+    if (has_right(step))
         right = source_at(step->right, work, strips, 1);
     if (step->code == SCALE)
         last = source_at(step->last, work, strips, 2);
     if (step->code >= TOTAL) {
+        if (right.kind != SINGLE)
+            right.at = widened(right, strips->room[STRIPS + 1], work->count);
+        right.kind = SINGLE;
         if (left.kind == SINGLE)
             add_up(step, SINGLE, left.at, right, work);
         else if (left.kind == BFLOAT)

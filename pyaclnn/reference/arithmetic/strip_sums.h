@@ -175,32 +175,40 @@ INLINE void add_to_columns(double *sums, float *first, int is_second, const lane
     ((wide_lanes *)sums)[1] += wide[1];
 }
 
-// Adds up a strip, its products, or both. The sums of a strip have room for whole vectors.
+// Adds up numbers, their products, or both.
+INLINE void add_both_to_columns(const struct work *work, int64_t sum, int64_t product, size_t i,
+                                int is_second, const lanes *x, const lanes *y)
+{
+    const size_t to = (size_t)sum * work->sums_apart + i;
+    const size_t next = (size_t)product * work->sums_apart + i;
+    if (sum >= 0)
+        add_to_columns(work->sums + to, work->few + to, is_second, x);
+    if (product >= 0) {
+        const lanes both = *x * *y;
+        add_to_columns(work->sums + next, work->few + next, is_second, &both);
+    }
+}
+
+// The same of a strip. The sums of a strip have room for whole vectors.
 INLINE void add_columns(const struct work *work, int64_t sum, int64_t product, int is_second,
                         int from, const unsigned char *left, struct source right)
 {
-    const size_t count = work->count, apart = work->sums_apart;
-    for (size_t i = 0; i < count; i += LANES) {
-        const size_t some = count - i < LANES ? count - i : LANES;
-        lanes x, y;
-        if (some == LANES)
-            load(&x, from, left + i * size_of(from));
-        else
-            load_some(&x, from, left + i * size_of(from), some);
-        if (sum >= 0) {
-            const size_t place = (size_t)sum * apart + i;
-            add_to_columns(work->sums + place, work->few + place, is_second, &x);
-        }
-        if (product >= 0) {
-            const size_t place = (size_t)product * apart + i;
-            if (some == LANES)
-                load_from(&y, right, i);
-            else
-                load_some_from(&y, right, i, some);
-            x *= y;
-            add_to_columns(work->sums + place, work->few + place, is_second, &x);
-        }
+    const size_t count = work->count;
+    lanes x, y = {0};
+    size_t i = 0;
+    UNTIL(count, LANES)
+    {
+        load(&x, from, left + i * size_of(from));
+        if (product >= 0)
+            load_from(&y, right, i);
+        add_both_to_columns(work, sum, product, i, is_second, &x, &y);
     }
+    if (i == count)
+        return;
+    load_some(&x, from, left + i * size_of(from), count - i);
+    if (product >= 0)
+        load_some_from(&y, right, i, count - i);
+    add_both_to_columns(work, sum, product, i, is_second, &x, &y);
 }
 
 // In float64, as the moments of a row are in the end.

@@ -90,6 +90,20 @@ INLINE struct source source_at(int32_t place, const struct work *work, struct st
     return operand_at(place, work, strips->room[STRIPS + spare]);
 }
 
+INLINE const void *widened(struct source from, float *room, size_t count)
+{
+    widen(from.kind == BFLOAT, (const void *)from.at, 0, room, 1, count);
+    return room;
+}
+
+// Whether a step reads a right place that is not the left one.
+INLINE int has_right(const struct step *step)
+{
+    return (step->code >= ADD && step->code <= MULTIPLY) || step->code == SCALE ||
+           (step->code == DOT && step->right != step->left) || step->code == TOTAL_AND_DOT ||
+           step->code > TOTAL_COLUMNS;
+}
+
 INLINE void load_from(lanes *to, struct source from, size_t place)
 {
     load(to, from.kind, from.at + place * size_of(from.kind));

@@ -86,10 +86,12 @@ class Operand(NamedTuple):
     period: int = 0
     repeat: int = 1
 
-    def placed(self) -> tuple[NDArray[Any], tuple[int, ...]]:
-        """Return an array that C can read, and how it reads it."""
+    def placed(self, rows: int) -> tuple[NDArray[Any], tuple[int, ...]]:
+        """Return an array that C can read, and how it reads it for a matrix of some rows."""
         array = self.array
-        if array.dtype not in KINDS or self.repeat > 1:  # numbers are repeated in float32 alone
+        # Each row would widen all of a vector once more; numbers are repeated in float32 alone.
+        is_often_read = array.ndim == 1 and rows >= PIECES
+        if array.dtype not in KINDS or is_often_read or self.repeat > 1:
             array = wide(array, FLOAT32)
         size = array.itemsize
         if not array.flags.aligned or array.strides[-1] != size or array.strides[0] % size:
@@ -246,7 +248,7 @@ def run(
     wanted = {name: array for name, array in (sums or {}).items() if array is not None}
     absent = frozenset({*operands, *(sums or {})} - {*given, *wanted})
     program = assembled(text, tuple(given), tuple(wanted), absent)
-    placed = [Operand.placed(v if isinstance(v, Operand) else Operand(v)) for v in given.values()]
+    placed = [(v if isinstance(v, Operand) else Operand(v)).placed(rows) for v in given.values()]
     pieces, count, bands = cut(rows, columns, bool(wanted), PIECE_ELEMENTS, PANEL_COLUMNS)
 
     registers = np.zeros((1 if bands else count, rows, len(program.registers)))

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pyaclnn.mock import build_home
+from tests.conftest import COUNTED
 
 from .conftest import RELEASE, in_home
 
@@ -81,5 +82,6 @@ def test_samples_run_or_are_refused(
         counts[outcome] += 1
         if outcome == "failed":
             failed[str(sample)] = printed
-    record_property("samples", f"{len(found)}: {dict(counts)}")
     assert failed == {}, counts
+    for outcome, number in counts.items():
+        record_property(COUNTED, [f"samples of {len(found)} {outcome}", number])

@@ -60,19 +60,20 @@ void *mock_alias(const void *address, uint64_t bytes)
                          : space->alias + (byte - space->base);
 }
 
+/* Return whether a range of device memory lies inside one live allocation. */
+static bool is_allocated(const struct device *device, const void *address, uint64_t bytes)
+{
+    const uint64_t offset = (uint64_t)((const uint8_t *)address - device->heap.base);
+    struct block block;
+    return mock_memory_find(device, address, &block) &&
+           bytes <= block.size - (offset - block.offset);
+}
+
 void *mock_live_alias(const void *address, uint64_t bytes)
 {
     const struct device *device = mock_device_of(address);
-    if (device == NULL) {
-        return (void *)(uintptr_t)address;
-    }
-    const uint64_t offset = (uint64_t)((const uint8_t *)address - device->heap.base);
-    struct block block;
-    if (!mock_memory_find(device, address, &block) ||
-        bytes > block.size - (offset - block.offset)) {
-        return NULL;
-    }
-    return mock_alias(address, bytes);
+    return device == NULL || is_allocated(device, address, bytes) ? mock_alias(address, bytes)
+                                                                   : NULL;
 }
 
 /* Return whether the process may read a byte, or write it: for kernels before Linux 5.14, which
@@ -149,8 +150,9 @@ bool mock_is_live(const void *address, uint64_t bytes, bool writing)
     if (bytes == UINT64_MAX) {
         return false;
     }
-    if (mock_device_of(address) != NULL) {
-        return mock_live_alias(address, bytes) != NULL;
+    const struct device *device = mock_device_of(address);
+    if (device != NULL) {
+        return is_allocated(device, address, bytes);
     }
     if (mock_pinned_find(address) != NULL) {
         return mock_host_is_pinned(address, bytes);
@@ -216,12 +218,13 @@ void mock_report_invalid_memory(const char *what, const void *address, uint64_t 
 
 bool mock_is_on_device(const char *what, const void *address, uint64_t bytes)
 {
-    if (mock_device_of(address) == NULL) {
+    const struct device *device = mock_device_of(address);
+    if (device == NULL) {
         mock_violate(MOCK_ADDRESS_NOT_ON_DEVICE, "address", address, NULL, "%s is no device memory",
                      what);
         return false;
     }
-    const bool live = mock_live_alias(address, bytes) != NULL;
+    const bool live = is_allocated(device, address, bytes);
     if (!live) {
         mock_report_invalid_memory(what, address, bytes);
     }

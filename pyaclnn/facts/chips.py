@@ -9,6 +9,7 @@ cache of most chips, and cores and memory of Ascend950PR_9579.
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 import re
@@ -121,6 +122,7 @@ class Chip(NamedTuple):
         return FAMILIES[self.family].product
 
 
+@functools.cache  # a device looks its chip up twice when it is opened
 def all_chips() -> tuple[Chip, ...]:
     """Read the table of chips in the order of ``chips.json``."""
     # A plain path and no importlib.resources: that import costs the device process 15 ms.

@@ -44,6 +44,9 @@ _MOST_IN_FULL: Final = 20
 _MOST_GROUPS: Final = 300
 """Number of failures that are described, the gravest and commonest first."""
 
+_MOST_IN_ROW: Final = 4
+"""Number of checks that the table of machines names for each; the groups list all of them."""
+
 
 def as_html(given: Sequence[Report] | Fleet) -> str:
     """Return a page about one machine, or about a fleet if there are several.
@@ -126,6 +129,7 @@ def _fleet_context(fleet: Fleet) -> dict[str, Any]:
         "chips": ", ".join(dict.fromkeys(r.soc_name for r in fleet.reports if r.soc_name)),
         "fleet_tally": {status: counts[status] for status in Status if counts[status]},
         "most_groups": _MOST_GROUPS,
+        "most_in_row": _MOST_IN_ROW,
         "sections": [
             (section, [_Row.of(fleet, n, different.get(n, [])) for n in section.machines])
             for section in worst_first(fleet)

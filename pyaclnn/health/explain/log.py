@@ -87,7 +87,7 @@ _PROBLEM: Final = re.compile(
 """Lines that report something without which a program goes on otherwise or not at all."""
 _QUANTITY: Final = re.compile(
     r"(?i)(?:\b(?:size|bytes?|count|len(?:gth)?|max\w*|min\w*|over|than|step|epoch|shape|port)\W{0,3}"
-    r"|\d, ?|x)$"
+    r"|[\[(][\d, ]*\d, ?|x)$"
 )
 """Words before a number that is a size or the like, and no code."""
 _REFUSAL: Final = re.compile(

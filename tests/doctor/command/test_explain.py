@@ -212,6 +212,9 @@ OF_A_LOG = [
     ("error code is 107002: context null, then 561003.", [107002, 561003]),
     ("507899 and again 507899", [507899]),
     ("[ERROR] RUNTIME(812,python):2026-05-21-08:30:00 retCode=0x7020011", [507000]),
+    ("rtDeviceSynchronize failed on device 0, 507015", [507015]),
+    ("codes 507011, 507899 failed", [507011, 507899]),
+    ("a failure with shape [1024, 507015]", []),
     ("ACL_ERROR_RT_CONTEXT_NULL at pid 123456", [107002]),
 ]
 

@@ -85,10 +85,15 @@ def compile_program(
 
 def _target(soc: str, arguments: Sequence[str]) -> tuple[Target, list[str]]:
     """Return the chip, and the arguments that a C++ compiler has too."""
-    given = [word for word in arguments if not word.startswith(_BISHENG)]
-    for at, word in enumerate(given):
-        if given[at : at + 2] == ["-x", "asc"]:
-            del given[at : at + 2]
+    before = ("", *arguments)
+    given = [
+        word
+        for word, last, following in zip(arguments, before, (*arguments[1:], ""), strict=False)
+        if not word.startswith(_BISHENG)
+        and (last, word) != ("-x", "asc")
+        and (word, following) != ("-x", "asc")
+    ]
+    for word in given:
         if word.startswith(_ARCHITECTURE):
             name = word.removeprefix(_ARCHITECTURE)
             chips = [c for c in all_chips() if name == f"dav-{c.npu_arch}"]

@@ -162,9 +162,12 @@ def test_a_broken_rule_ends_a_run_on_the_cpu(home: Path, tmp_path: Path) -> None
 
 def test_the_compiler_takes_the_words_of_bisheng(home: Path, tmp_path: Path) -> None:
     script = (
+        "bisheng -x asc --npu-arch=dav-3510 -Iinclude -DFACTOR=5 -E main.cpp -o - "
+        "| grep -q '^int of_the_chip = 3510;'; "
         "bisheng -x asc main.cpp -o sample -O1 -Iinclude -DFACTOR=5 --npu-arch=dav-2201 "
         "--run-mode=npu; ./sample; ! bisheng --npu-arch=dav-1 main.cpp"
     )
-    status, printed, errors = build(home, tmp_path, {"main.cpp": ONE_SOURCE}, script)
+    source = f"{ONE_SOURCE}\nint of_the_chip = __NPU_ARCH__;\n"
+    status, printed, errors = build(home, tmp_path, {"main.cpp": source}, script)
     assert (status, printed) == (0, EXPECTED), errors
     assert "no chip has the architecture 'dav-1'" in errors

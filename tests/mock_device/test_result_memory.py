@@ -102,7 +102,16 @@ def test_memory_changes_no_bit_of_a_long_result(kind: type) -> None:
                 found = kernel.function(**own, into=into)
             np.testing.assert_array_equal(found.view(np.uint8), expected.view(np.uint8))
             compared.add(vector["operator"])
-    assert {"aclnnAdd", "aclnnExp", "aclnnAddcdiv", "aclnnLerps", "aclnnSqrt"} < compared
+    assert {"aclnnAdd", "aclnnAddcdiv", "aclnnLerps", "aclnnSqrt"} < compared
+
+
+def test_truth_values_are_divided_again_as_at_first() -> None:
+    """NumPy divides them to int8, which it does not write into memory of truth values."""
+    divide = built_in()["aclnnInplaceFloorDivide"].function
+    one, other = np.array([True, False, True]), np.array([True, True, True])
+    for into in (None, np.empty(3, np.bool_), np.empty(3, np.bool_)):
+        found = divide(selfRef=one, other=other, into=into)
+        np.testing.assert_array_equal(found, np.array([True, False, True]), strict=True)
 
 
 def scaled(bench: Bench, x: list[Tensor], out: list[Tensor]) -> list[NDArray[Any]]:

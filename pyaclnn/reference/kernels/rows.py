@@ -32,6 +32,8 @@ _UFUNCS: Final[Mapping[type[ast.operator], np.ufunc]] = {
     ast.Mult: np.multiply,
     ast.Div: np.divide,
 }
+_EXACT: Final = {*_UFUNCS.values(), np.sqrt, np.negative, np.absolute}
+"""Functions whose bits are the same by each loop of NumPy, also in the place of an input."""
 TYPES: Final = ("common", "real", "truth", "raw")
 """Words for the types in which a row of NumPy computes; `numpy.txt` explains them."""
 _ROW: Final = re.compile(
@@ -135,14 +137,15 @@ def function_of(name: str, row: Row, function_named: Callable[[str], Any]) -> Ca
 def _filling(top: ast.expr, functions: dict[str, Any], types: str) -> str | None:
     """Return an expression that writes its result ``into`` an array, or None.
 
-    Its last step is a ufunc on operands of the result's type, or a function that takes ``into``.
+    Its last step is an exact ufunc on operands of the result's type, or a function that takes
+    ``into``.
     """
     is_typed = types in ("common", "real")
     if is_typed and isinstance(top, ast.BinOp) and (ufunc := _UFUNCS.get(type(top.op))):
         functions[f"_{ufunc.__name__}"] = ufunc
         return f"_{ufunc.__name__}({ast.unparse(top.left)}, {ast.unparse(top.right)}, into)"
     called = functions.get(getattr(getattr(top, "func", None), "id", ""))
-    if is_typed and isinstance(called, np.ufunc):
+    if is_typed and isinstance(called, np.ufunc) and called in _EXACT:
         return f"{ast.unparse(top)[:-1]}, out=into)"
     takes_it = "into" in getattr(called, "__annotations__", ())
     return f"{ast.unparse(top)[:-1]}, into=into)" if takes_it else None

@@ -60,6 +60,7 @@ def _promoting(name: str, function: Callable[..., Any], types: str) -> Callable[
     named = inspect.signature(function).parameters
     names = (short for p in kinds if p.name != "alpha" for short in short_names(p.name))
     operands = [name for name in dict.fromkeys(names) if name in named]
+    fitting: set[tuple[Any, ...]] = set()  # kinds whose results NumPy casts itself
     known: dict[tuple[Any, ...], tuple[np.dtype[Any], np.dtype[Any], list[str]]] = {}
 
     def compute(into: Any = None, **arguments: Any) -> Any:
@@ -69,11 +70,13 @@ def _promoting(name: str, function: Callable[..., Any], types: str) -> Callable[
         dtype, inner, others = known[kinds]
         for each in others:
             arguments[each] = np.asarray(arguments[each]).astype(inner, copy=False)
-        if into is not None and inner is dtype and dtype == into.dtype:
+        if into is not None and kinds in fitting and inner is dtype and dtype == into.dtype:
             arguments["into"] = into
         found = function(**arguments)
         if found is into:
             return found
+        if dtype.kind != "c" and np.can_cast(found.dtype, dtype, "same_kind"):
+            fitting.add(kinds)
         if types == "truth":
             dtype = np.dtype(np.bool_)
         elif dtype.kind == "c" and found.dtype.kind == "f":

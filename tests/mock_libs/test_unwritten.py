@@ -114,6 +114,28 @@ def test_behind_a_workspace_its_block_is_as_it_was(problem: npu.RmsNormGrad) -> 
     assert npu.read(behind, SIZE) == FRESH * (SIZE // 2)
 
 
+def test_a_result_whose_tensor_is_gone_is_not_written_over(programs: Programs) -> None:
+    """The executor of the second call is from the cache, and goes on without the tensor."""
+    result = programs.python("""
+call("aclrtSetDevice", 0)
+ones = b"\\0\\0\\x80\\x3f" * (1 << 18)
+x = device_memory(len(ones))
+write(x, ones)
+for gone in (False, True):
+    out = device_memory(len(ones))
+    tensors = tensor((1 << 18,), x), tensor((1 << 18,), out)
+    size, executor = ffi.new("uint64_t *"), ffi.new("aclOpExecutor **")
+    call("aclnnNegGetWorkspaceSize", *tensors, size, executor)
+    if gone:
+        call("aclDestroyTensor", tensors[1])
+    call("aclnnNeg", device_memory(size[0]) if size[0] else NULL, size[0], executor[0], NULL)
+    call("aclrtSynchronizeStream", NULL)
+print(read(out, len(ones)) == b"\\0\\0\\x80\\xbf" * (1 << 18))
+""")
+    assert result.stdout == "True\n", result.stderr
+    assert "object-destroyed-between-phases" in result.stderr
+
+
 class Model:
     """Blocks of device memory and what they must contain."""
 

@@ -134,6 +134,7 @@ static const char *inspect_tensor(const struct executor *executor, size_t index,
     const struct mock_tensor_slot *slot = &executor->slots[index];
     const struct tensor *tensor = mock_handle_get(slot->handle, MOCK_TENSOR);
     if (tensor == NULL) {
+        launch->is_partial = true;
         return NULL; /* a cached executor goes on without it */
     }
     const char *name = argument_of(executor, slot->handle);

@@ -31,6 +31,7 @@ struct mock_launch {
     size_t tensor_count;
     void (*reshape)(const void *tensor, const int64_t *dims, uint32_t rank);
     bool spares_workspace; /* it neither reads nor writes its own */
+    bool is_partial; /* the ranges lack the memory of a tensor that is gone */
     bool placed;   /* the message lists the mappings */
     size_t sent;   /* tasks of the batch that the device has, of which it is the first, or 0 */
     bool done;     /* the answer to a batch has its end */
@@ -102,7 +103,7 @@ struct task {
             aclDataType type;
             bool checked; /* `sum` is the checksum of the host memory when the copy was queued */
             uint64_t sum;
-            uint8_t *room; /* for what the device reads, or NULL */
+            uint8_t *room; /* the place for what the device reads, or NULL */
             bool is_read;  /* the device has */
         } copy;
         struct {

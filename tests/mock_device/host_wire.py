@@ -48,7 +48,8 @@ _TENSOR_MIDDLE = Struct("<qI")
 _SCALAR_HEAD = Struct("<iI")
 _HELLO = Struct("<IiQQQQ")
 _RUN = Struct("<QQQQ")
-_READ = Struct("<QQ")
+_ROOM = Struct("<QQ")
+_READ = Struct("<QQQ")
 _MAPPED = Struct("<QQQQQQ")
 _STATUS = Struct("<i")
 _CHECKED = Struct("<iIQIQQQII")
@@ -155,6 +156,7 @@ def decode_replies(payload: memoryview | bytes) -> list[Reply]:
 def _message(run: Run | Reads) -> bytes:
     writer = Writer()
     if isinstance(run, Reads):
+        writer.pack(_ROOM, run.process, run.descriptor)
         for place in run.ranges:
             writer.pack(_READ, *place)
         return _PAIR.pack(len(writer.data), 1) + bytes(writer.data)

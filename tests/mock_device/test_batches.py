@@ -4,9 +4,11 @@
 from __future__ import annotations
 
 import itertools
+import os
 from typing import TYPE_CHECKING
 
 import numpy as np
+import pytest
 
 from pyaclnn.mock.device import device as device_module
 from pyaclnn.mock.protocol.batch import Batch, Reads, Run
@@ -19,7 +21,7 @@ from .host_wire import encode_request
 from .test_device_process import WORKSPACE, rms_norm
 
 if TYPE_CHECKING:
-    import pytest
+    from collections.abc import Iterator
 
 
 def batch_of(*items: Call | Reads) -> Batch:
@@ -57,24 +59,43 @@ def fill(number: float) -> Call:
     return Call("aclnnInplaceFillScalar", 0, arguments)
 
 
-def test_reads_return_the_bytes_between_the_kernels(
-    bench: Bench, monkeypatch: pytest.MonkeyPatch
+@pytest.fixture
+def room() -> Iterator[int]:
+    descriptor = os.memfd_create("room")
+    os.ftruncate(descriptor, 4096)
+    yield descriptor
+    os.close(descriptor)
+
+
+def test_reads_leave_the_bytes_between_the_kernels_in_a_file(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch, room: int
 ) -> None:
     monkeypatch.setattr(device_module, "monotonic", float)
-    ends, all_of_it = Reads(((BASE + 4, 4), (BASE, 2))), Reads(((BASE, 8),))
+    ends = Reads(os.getpid(), room, ((BASE + 4, 4, 64), (BASE, 2, 100)))
+    all_of_it = Reads(os.getpid(), room, ((BASE, 8, 128),))
 
     replies = bench.device.run_batch(batch_of(fill(1), ends, fill(2), all_of_it, fill(3)))
 
     one, two = np.float32(1).tobytes(), np.float32(2).tobytes()
-    assert [reply.data for reply in replies] == [b"", one + one[:2], b"", two + two, b""]
-    assert not any(reply.status for reply in replies)
+    assert replies == [Reply()] * 5
+    found = os.pread(room, 4096, 0)
+    assert (found[64:68], found[100:102], found[128:136]) == (one, one[:2], two + two)
+    assert not any(found[:64] + found[68:100] + found[102:128] + found[136:])
 
 
-def test_reads_outside_of_the_memory_end_the_batch(
-    bench: Bench, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(("address", "offset"), [(BASE - 4, 0), (BASE, 4089)])
+def test_reads_outside_of_the_memory_or_the_file_end_the_batch(
+    address: int, offset: int, bench: Bench, monkeypatch: pytest.MonkeyPatch, room: int
 ) -> None:
     monkeypatch.setattr(device_module, "monotonic", float)
-    replies = bench.device.run_batch(batch_of(fill(1), Reads(((BASE - 4, 8),)), fill(2)))
+    reads = Reads(os.getpid(), room, ((address, 8, offset),))
+    replies = bench.device.run_batch(batch_of(fill(1), reads, fill(2)))
 
     assert [reply.status for reply in replies] == [0, 507015]
-    assert "8 bytes at 0x11fffffffffc are not inside of the device's memory" in replies[1].text
+    assert f"8 bytes at {address:#x} are not in the device's memory" in replies[1].text
+
+
+def test_reads_into_a_file_that_is_gone_end_the_batch(bench: Bench) -> None:
+    (reply,) = bench.device.run_batch(batch_of(Reads(os.getpid(), 1 << 20, ((BASE, 8, 0),))))
+
+    assert reply.status == 507015

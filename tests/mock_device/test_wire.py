@@ -139,7 +139,7 @@ def test_every_request_comes_back(request: Request) -> None:
         assert list(decoded.call.arguments) == list(request.call.arguments)
 
 
-READS = st.builds(Reads, st.lists(st.tuples(U64, U64), min_size=1).map(tuple))
+READS = st.builds(Reads, U64, U64, st.lists(st.tuples(U64, U64, U64), min_size=1).map(tuple))
 
 
 @given(st.lists(st.builds(Run, U64, U64, CALLS) | READS, min_size=1))
@@ -152,7 +152,7 @@ def test_every_batch_comes_back(items: list[Run | Reads]) -> None:
     ] == items
 
 
-@pytest.mark.parametrize(("kind", "length"), [(1, 0), (1, 8), (1, 24), (2, 16)])
+@pytest.mark.parametrize(("kind", "length"), [(1, 0), (1, 16), (1, 39), (2, 40)])
 def test_an_item_that_is_no_kernel_and_no_reads_is_refused(kind: int, length: int) -> None:
     with pytest.raises(WireError, match=f"an item of kind {kind} and {length} bytes is no"):
         decode_request(Kind.RUN, struct.pack("<II", length, kind) + bytes(length))

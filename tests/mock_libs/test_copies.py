@@ -224,41 +224,95 @@ print(lib.aclrtSynchronizeStream(NULL), message())
     assert failed.startswith("507013 ")
 
 
-@pytest.mark.parametrize("mode", ["deferred", "eager", "shuffled:3"])
-def test_a_copy_among_kernels_reads_what_those_before_it_have_written(
-    programs: Any, mode: str
-) -> None:
-    result = programs.python(
-        """
+MODES = pytest.mark.parametrize("mode", ["deferred", "eager", "shuffled:3"])
+BEGIN = """
+import mmap
 import numpy as np
 import pyaclnn
 from pyaclnn import aclnn
 from pyaclnn.cann import raw
 from pyaclnn.cann.gate import OUT, call, fetch
 from pyaclnn.runtime.array import DeviceArray
-with pyaclnn.Device(0) as device, pyaclnn.Stream(device) as stream:
-    x, y, z = (DeviceArray.empty((4,), np.float32, device) for _ in range(3))
-    x.copy_from(np.ones(4, np.float32))
-    copies = [raw.ffi.cast("float *", fetch("aclrtMallocHost", OUT, 16)) for _ in range(3)]
-    def copy(to, source):
-        at = raw.pointer_to(source.address)
-        call("aclrtMemcpyAsync", to, 16, at, 16, 2, stream.pointer)
-    aclnn.muls(x, np.float32(2), out=y, stream=stream)
-    copy(copies[0], y)
-    aclnn.muls(y, np.float32(5), out=z, stream=stream)  # may run before the copy
-    copy(copies[1], y)
-    aclnn.muls(x, np.float32(3), out=y, stream=stream)  # may not
-    copy(copies[2], y)
+device = pyaclnn.Device(0)
+stream = pyaclnn.Stream(device)
+x, y, z = (DeviceArray.empty((4,), np.float32, device) for _ in range(3))
+x.copy_from(np.ones(4, np.float32))
+def pinned():
+    return raw.ffi.cast("float *", fetch("aclrtMallocHost", OUT, 16))
+def copy(to, source):
+    call("aclrtMemcpyAsync", to, 16, raw.pointer_to(source.address), 16, 2, stream.pointer)
+def times(source, factor, to):
+    aclnn.muls(source, np.float32(factor), out=to, stream=stream)
+"""
+AMONG_KERNELS = {
+    "what the kernels before it have written": (
+        """copies = [pinned() for _ in range(3)]
+times(x, 2, y)
+copy(copies[0], y)
+times(y, 5, z)  # may run before the copy
+copy(copies[1], y)
+times(x, 3, y)  # may not
+copy(copies[2], y)
+stream.synchronize()
+print([copied[3] for copied in copies], z.numpy()[3])""",
+        "[2.0, 2.0, 3.0] 10.0",
+    ),
+    "into memory that kernels read and write as well": (
+        """pages = mmap.mmap(-1, 4096)
+host = np.frombuffer(pages, np.float32)
+start = raw.ffi.cast("void *", host.ctypes.data)
+mapped = raw.address_of(fetch("aclrtHostRegister", start, 4096, 0, OUT))
+there = DeviceArray(pyaclnn.Buffer.borrow(mapped, 4096, device), (4,), np.float32)
+times(x, 2, y)
+copy(start, y)
+times(there, 5, z)
+times(x, 3, y)
+copy(start, y)
+times(x, 100, there)
+stream.synchronize()
+print(z.numpy()[3], host[3])
+call("aclrtHostUnregister", start)""",
+        "10.0 100.0",
+    ),
+    "before a kernel whose failure stops the stream": (
+        """copied = pinned()
+call("aclrtSetStreamFailureMode", stream.pointer, 1)
+times(x, 2, y)
+copy(copied, y)
+pyaclnn.mock.set_faults("aclnnMuls=async:507015")
+times(x, 3, y)
+try:
     stream.synchronize()
-    print([copied[3] for copied in copies], z.numpy()[3])
-""",
-        PYACLNN_BACKEND="mock",
-        PYACLNN_MOCK_MODE=mode,
-    )
-    assert result.stdout == "[2.0, 2.0, 3.0] 10.0\n", result.stderr
+except pyaclnn.AclError as error:
+    print(error.code, copied[3])""",
+        "507015 2.0",
+    ),
+    "before a kernel that fails by its data and stops the stream": (
+        """copied = pinned()
+places, table = (DeviceArray.empty((2, 4), kind, device) for kind in (np.int64, np.float32))
+places.copy_from(np.full((2, 4), 99))
+call("aclrtSetStreamFailureMode", stream.pointer, 1)
+times(x, 2, y)
+copy(copied, y)
+out = DeviceArray.empty((2, 4, 4), np.float32, device)
+aclnn.embedding(table, places, out=out, stream=stream)
+try:
+    stream.synchronize()
+except pyaclnn.AclError as error:
+    print(error.code, copied[3])""",
+        "507015 2.0",
+    ),
+}
 
 
-@pytest.mark.parametrize("mode", ["deferred", "eager", "shuffled:3"])
+@MODES
+@pytest.mark.parametrize(("steps", "printed"), AMONG_KERNELS.values(), ids=list(AMONG_KERNELS))
+def test_a_copy_among_kernels_has(programs: Any, mode: str, steps: str, printed: str) -> None:
+    result = programs.python(f"{BEGIN}{steps}\n", PYACLNN_BACKEND="mock", PYACLNN_MOCK_MODE=mode)
+    assert result.stdout == f"{printed}\n", result.stderr
+
+
+@MODES
 @pytest.mark.parametrize("failing", [1000, 40])
 def test_copies_of_all_sizes_among_kernels(programs: Any, mode: str, failing: int) -> None:
     """The device reads what small copies copy, and runs at most 256 tasks at once."""
@@ -270,10 +324,10 @@ from pyaclnn import aclnn
 from pyaclnn.cann import raw
 from pyaclnn.cann.gate import OUT, call, fetch
 from pyaclnn.runtime.array import DeviceArray
-sizes, steps, room = [4, 16, 4096, 65536, 65540, 200_000], 180, 200_000
+sizes, steps, room = [4, 16, 4096, 65536, 524_288, 600_000], 180, 600_000
 with pyaclnn.Device(0) as device, pyaclnn.Stream(device) as stream:
-    x = DeviceArray.empty((50_000,), np.float32, device)
-    x.copy_from(np.zeros(50_000, np.float32))
+    x = DeviceArray.empty((150_000,), np.float32, device)
+    x.copy_from(np.zeros(150_000, np.float32))
     found = []
     def copy(size):
         to = raw.ffi.cast("char *", fetch("aclrtMallocHost", OUT, size))

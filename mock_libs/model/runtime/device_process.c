@@ -35,7 +35,7 @@
 #include "wire.h"
 #include "wire_reader.h"
 
-enum { PROTOCOL_VERSION = 7 };
+enum { PROTOCOL_VERSION = 8 };
 static const char PROGRAM[] = "pyaclnn.mock.device.process";
 
 enum { LEAST_MEMORY = 64 << 20, PIECE = 2 << 20 };

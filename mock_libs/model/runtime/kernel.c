@@ -98,7 +98,7 @@ static void take_answers(struct stream *stream, const uint8_t *answer, size_t le
             task->as.kernel.done = true;
             task = task->next;
             left--;
-        } else if (!mock_read_take(&task, &left, &reader)) {
+        } else if (!mock_read_take(stream, &task, &left, &reader)) {
             mock_stream_fail(stream, ACL_ERROR_RT_INTERNAL_ERROR, CUT);
             reader.ok = false;
         }
@@ -137,7 +137,6 @@ struct batch {
     uint8_t *bytes;
     size_t length, capacity;
     size_t reads;  /* the offset of the last item, if it is one of reads, or 0 */
-    uint64_t read; /* bytes that all of them read */
 };
 
 /* Append to a batch; false: no memory. */
@@ -161,6 +160,9 @@ static bool append(struct batch *batch, const void *bytes, size_t length)
 static bool reach_memory(struct heap *heap, const struct mock_launch *kernel)
 {
     bool is_left = false;
+    if (kernel->is_partial) {
+        mock_heap_reach(heap, heap->base, heap->bytes);
+    }
     for (size_t i = 0; i < kernel->range_count; i++) {
         const struct mock_range *range = &kernel->ranges[i];
         is_left = range->workspace && kernel->spares_workspace &&
@@ -193,10 +195,14 @@ static bool add_kernel(struct batch *batch, struct device *device, struct task *
 static bool add_read(struct batch *batch, struct device *device, struct task *task)
 {
     struct item item = {0, ITEM_READS};
-    const struct mock_read read = mock_read_of(task);
     const size_t place = batch->reads == 0 ? batch->length : batch->reads;
-    if (!mock_read_prepare(device, task, &batch->read) ||
-        (batch->reads == 0 && !append(batch, &item, sizeof item)) ||
+    if (!mock_read_prepare(device, task)) {
+        return false;
+    }
+    const struct mock_read_head head = mock_read_head();
+    const struct mock_read read = mock_read_of(task);
+    if ((batch->reads == 0 &&
+         (!append(batch, &item, sizeof item) || !append(batch, &head, sizeof head))) ||
         !append(batch, &read, sizeof read)) {
         return false;
     }

@@ -109,7 +109,9 @@ static enum step run_task(struct stream *stream, struct task *task, uint64_t unt
     case TASK_HOST:
         return mock_host_task_run(stream, task) ? MOVED : BLOCKED;
     case TASK_COPY:
-        mock_copy_run(stream, task);
+        if (!task->as.copy.is_read) {
+            mock_copy_run(stream, task);
+        }
         return MOVED;
     case TASK_FILL:
         mock_fill_run(stream, task);

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "shared_room.h"
+
 uint64_t mock_pitched_bytes(uint64_t width, uint64_t height, uint64_t pitch)
 {
     uint64_t bytes;
@@ -107,7 +109,7 @@ void mock_task_clear(struct task *task)
         free(task->as.kernel.refused);
         free(task->as.kernel.tensors);
     } else if (task->kind == TASK_COPY) {
-        free(task->as.copy.room);
+        mock_room_release(task->as.copy.room);
     } else if (task->kind == TASK_HOST) {
         task->as.errand.end(task->as.errand.work);
         free(task->as.errand.ranges);

@@ -104,7 +104,7 @@ struct task {
             bool checked; /* `sum` is the checksum of the host memory when the copy was queued */
             uint64_t sum;
             uint8_t *room; /* the place for what the device reads, or NULL */
-            bool is_read;  /* the device has */
+            bool is_read; /* the device has, and the host has copied */
         } copy;
         struct {
             void *destination;

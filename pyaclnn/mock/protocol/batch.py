@@ -21,7 +21,8 @@ _RUN = Struct("<QQQQ")
 _NUMBER_AT = 16
 _MAPPED = Struct("<QQQQQQ")
 _ITEM = Struct("<II")
-_READ = Struct("<QQ")
+_ROOM = Struct("<QQ")
+_READ = Struct("<QQQ")
 _READS = 1
 """The kind of an item that reads; that of a kernel is 0."""
 
@@ -64,10 +65,14 @@ class Reads:
     """Bytes of device memory that the host wants as they are between two kernels.
 
     Attributes:
-        ranges: Their addresses and numbers.
+        process: The process that has the file open where they go.
+        descriptor: The descriptor of the file in that process.
+        ranges: The address of each read, its bytes, and their offset in the file.
     """
 
-    ranges: tuple[tuple[int, int], ...]
+    process: int
+    descriptor: int
+    ranges: tuple[tuple[int, int, int], ...]
 
 
 @dataclass(slots=True)
@@ -104,8 +109,11 @@ def _items(payload: bytes) -> Iterator[bytes | Reads]:
             raise WireError(f"an item of {length} bytes cannot stand in {whole - start} bytes")
         if not kind:
             yield payload[start:end]
-        elif kind == _READS and length and length % _READ.size == 0:
-            yield Reads(tuple(_READ.iter_unpack(payload[start:end])))
+        elif kind == _READS and length > _ROOM.size and (length - _ROOM.size) % _READ.size == 0:
+            first = start + _ROOM.size
+            ranges = tuple(_READ.iter_unpack(payload[first:end]))
+            process, descriptor = _ROOM.unpack_from(payload, start)
+            yield Reads(process, descriptor, ranges)
         else:
             raise WireError(f"an item of kind {kind} and {length} bytes is no kernel and no reads")
 

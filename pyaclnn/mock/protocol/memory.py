@@ -5,12 +5,19 @@ from __future__ import annotations
 
 import contextlib
 import mmap
+import os
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from pyaclnn.mock.protocol.dtypes import numpy_dtype
-from pyaclnn.mock.protocol.mapping import JoinedRanges, MappedFile, MappedRange, adjoining
+from pyaclnn.mock.protocol.mapping import (
+    JoinedRanges,
+    MappedFile,
+    MappedRange,
+    adjoining,
+    open_shared,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -61,6 +68,7 @@ class DeviceMemory:
         self._joined = JoinedRanges(descriptor)
         self._views: dict[tuple[Any, ...], NDArray[Any]] = {}
         self._workspaces: dict[tuple[int, int], _Workspace] = {}
+        self._rooms: dict[tuple[int, int], mmap.mmap] = {}
 
     @property
     def is_whole(self) -> bool:
@@ -126,19 +134,29 @@ class DeviceMemory:
         array: NDArray[Any] = np.ndarray((count,), dtype, *found)
         return array
 
-    def read(self, address: int, size: int) -> bytes:
-        """Return bytes of device memory.
+    def read(self, process: int, descriptor: int, ranges: Iterable[tuple[int, int, int]]) -> None:
+        """Copy bytes of device memory into a file that a process has open.
+
+        Args:
+            process: The process.
+            descriptor: The descriptor of the file there; it stays open as long as that lives.
+            ranges: The address of each copy, its bytes, and their offset in the file.
 
         Raises:
-            DeviceMemoryError: They do not lie in the device's memory.
+            DeviceMemoryError: Bytes do not lie in the device's memory, or not in the file.
+            OSError: The process or its file is gone.
         """
-        found = self._region(address, address + size)
-        if found is None:
-            raise DeviceMemoryError(
-                f"{size} bytes at {address:#x} are not inside of {self._extent()}"
-            )
-        mapped, start = found
-        return mapped[start : start + size]
+        if (process, descriptor) not in self._rooms:
+            self._rooms = {(process, descriptor): _mapped(process, descriptor)}
+        with memoryview(self._rooms[process, descriptor]) as room:
+            for address, size, offset in ranges:
+                found = self._region(address, address + size)
+                if found is None or offset + size > len(room):
+                    place = f"{self._extent()}, or {offset:#x} not in {len(room):#x} of a file"
+                    raise DeviceMemoryError(f"{size} bytes at {address:#x} are not in {place}")
+                mapped, start = found
+                with memoryview(mapped) as memory:
+                    room[offset : offset + size] = memory[start : start + size]
 
     def poison(self, address: int, size: int, pattern: int = WORKSPACE_POISON) -> None:
         """Put a pattern into a workspace; by default the one of a used workspace.
@@ -208,6 +226,7 @@ class DeviceMemory:
         """
         self._views.clear()
         self._workspaces.clear()
+        self._rooms.clear()
         self._joined.close()
         return self._file.close()
 
@@ -261,6 +280,14 @@ class DeviceMemory:
         mapped, first = found
         array: NDArray[Any] = np.ndarray(dims, dtype, mapped, start - low + first, steps)
         return array
+
+
+def _mapped(process: int, descriptor: int) -> mmap.mmap:
+    file = open_shared(process, descriptor)
+    try:
+        return mmap.mmap(file, 0)
+    finally:
+        os.close(file)
 
 
 class _Workspace(NamedTuple):

@@ -3,9 +3,9 @@
 
 A frame is ``u32 magic, u32 kind, u64 payload length, payload``, little-endian and packed; a string
 is ``u32 length`` and UTF-8 bytes. The payload of RUN is a batch: for each item ``u32 length, u32
-kind`` and its message, that of a kernel, or reads of device memory, ``u64 address, u64 bytes``
-each; its reply has an answer for each item that has run, that of reads with their bytes as its
-text.
+kind`` and its message, that of a kernel, or reads of device memory into a file: ``u64 process, u64
+descriptor``, and for each ``u64 address, u64 bytes, u64 offset``; its reply has an answer for each
+item that has run.
 
 Decoding checks every count against the bytes that are there before it believes it, so a bad frame
 costs a `WireError` and neither memory nor another exception.
@@ -47,7 +47,7 @@ __all__ = [
 ]
 
 MAGIC = 0x4E4E4C41
-PROTOCOL_VERSION = 7
+PROTOCOL_VERSION = 8
 # The largest argument set of any operator is a few kilobytes; arrays of user data do not travel.
 MAX_PAYLOAD = 5 << 20
 
@@ -125,14 +125,12 @@ class Reply:
         shapes: Of a call's tensors, counted without those that are NULL, the shapes that were
             found to be other ones than those of the descriptors.
         milliseconds: How long a kernel has run.
-        data: The bytes that reads have found; they stand where the text would.
     """
 
     status: int = 0
     text: str = ""
     shapes: tuple[tuple[int, tuple[int, ...]], ...] = ()
     milliseconds: int = field(default=0, compare=False)
-    data: bytes = b""
 
 
 @dataclass(slots=True)
@@ -231,14 +229,13 @@ def _encode(reply: Reply | CheckReply) -> bytes:
             )
         else:
             head = _STATUS.pack(reply.status)
-            text = text or reply.data
     except struct_error as error:
         raise WireError(f"{reply!r} does not fit the reply frame: {error}") from None
     return head + len(text).to_bytes(4, "little") + text
 
 
 def _encode_of_kernel(reply: Reply) -> bytes:
-    if not (reply.status or reply.text or reply.shapes or reply.milliseconds or reply.data):
+    if not (reply.status or reply.text or reply.shapes or reply.milliseconds):
         return _DONE
     shapes = (Struct(f"<II{len(d)}q").pack(place, len(d), *d) for place, d in reply.shapes)
     head = _encode(reply) + _COUNT.pack(len(reply.shapes))

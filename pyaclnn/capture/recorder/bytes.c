@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+static const uint64_t FACTOR = 0x9E3779B185EBCA87U;
 static bool out_of_memory;
 
 void *capture_memory(void *data, size_t bytes)
@@ -111,20 +112,27 @@ void capture_blob(struct capture_bytes *to, const void *data, size_t length)
     capture_put(to, data, length);
 }
 
-/* Four lanes of multiplication and rotation, so that memory is the limit. */
+static uint64_t turn(uint64_t lane, const uint8_t *from)
+{
+    uint64_t word;
+    memcpy(&word, from, sizeof word);
+    lane = (lane ^ word) * FACTOR;
+    return lane << 31 | lane >> 33;
+}
+
+/* Four lanes of multiplication and rotation, in registers, so that memory is the limit. */
 uint64_t capture_hash(const void *data, size_t length)
 {
-    static const uint64_t FACTOR = 0x9E3779B185EBCA87U;
-    uint64_t lanes[4] = {1, 2, 3, 4}, word;
+    uint64_t first = 1, second = 2, third = 3, fourth = 4;
     const uint8_t *from = data;
     size_t left = length;
     for (; left >= 32; left -= 32, from += 32) {
-        for (size_t i = 0; i < 4; i++) {
-            memcpy(&word, from + 8 * i, 8);
-            lanes[i] = (lanes[i] ^ word) * FACTOR;
-            lanes[i] = lanes[i] << 31 | lanes[i] >> 33;
-        }
+        first = turn(first, from);
+        second = turn(second, from + 8);
+        third = turn(third, from + 16);
+        fourth = turn(fourth, from + 24);
     }
+    const uint64_t lanes[] = {first, second, third, fourth};
     uint64_t hash = length * FACTOR;
     for (size_t i = 0; i < 4; i++) {
         hash = (hash ^ lanes[i]) * FACTOR;

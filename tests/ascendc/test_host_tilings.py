@@ -58,3 +58,7 @@ def test_the_host_computes_the_tilings_of_norms(soc: str, tmp_path: Path) -> Non
             most, least, *words = line.replace(":", "").split()
             computed = int(most), int(least), [int(word, 16) for word in words]
             assert computed == expected(name, soc, case), (name, case)
+    empty = (4, 0, 2, 32, 0, 0, 64, 0, 704)
+    done = run(tmp_path / "program", *map(str, empty), cwd=tmp_path)
+    assert done.returncode >= 0, "of no elements"  # no signal
+    assert len(done.stdout.splitlines()) == len(FUNCTIONS)

@@ -2,7 +2,7 @@
 /*
  * Tilings of LayerNorm, its gradients and temporary memory of RmsNorm, computed by the host as CANN
  * computes them; pyaclnn.ascendc.tiling has the same in Python, with messages for what is refused.
- * A buffer without room for one row leaves the structure as it was.
+ * A shape without elements, and a buffer without room for one row, leave the structure as it was.
  */
 #pragma once
 
@@ -93,7 +93,7 @@ inline void GetLayerNormNDTilingInfo(const ge::Shape &srcShape, const uint32_t s
     const uint32_t buffers = emulation::LayerNormBuffers(typeSize, isReuseSource);
     const uint32_t statistic = emulation::UpTo(shape.rows, 8);
     const uint32_t statistics = typeSize == 2 ? 2 * statistic : 0, floats = stackBufferSize / 4;
-    if (floats < statistics || (floats - statistics) / buffers < shape.h) {
+    if (shape.all == 0 || floats < statistics || (floats - statistics) / buffers < shape.h) {
         return;
     }
     ::LayerNormTiling &t = tiling;
@@ -164,7 +164,7 @@ inline void GetLayerNormNDTilingInfo(const ge::Shape &srcShape, const uint32_t s
         return;
     }
     const uint32_t variance = emulation::UpTo(shape.a, 8), floats = stackBufferSize / 4;
-    if (floats < variance || (floats - variance) / 2 < shape.padded) {
+    if (shape.all == 0 || floats < variance || (floats - variance) / 2 < shape.padded) {
         return;
     }
     t = {};
@@ -209,8 +209,8 @@ inline void GetLayerNormGradNDTilingInfo(const ge::Shape srcShape, const uint32_
     const emulation::NormShape shape(srcShape);
     const bool half = typeSize == 2, reuse = isReuseSource && !half;
     const uint32_t buffers = emulation::LayerNormGradBuffers(typeSize, isReuseSource);
-    const uint32_t fitting = stackBufferSize / 4 / buffers / shape.h;
-    if (!emulation::kRegisters && fitting == 0) {
+    const uint32_t fitting = shape.all == 0 ? 0 : stackBufferSize / 4 / buffers / shape.h;
+    if (shape.all == 0 || (!emulation::kRegisters && fitting == 0)) {
         return;
     }
     const uint32_t rows = emulation::kRegisters ? 1 : emulation::UpTo(fitting, half ? 16 : 8);
@@ -257,7 +257,7 @@ inline void GetLayerNormGradBetaNDTilingInfo(const ge::Shape srcShape,
     const bool half = typeSize == 2;
     const uint32_t sums = 2 * shape.h, floats = stackBufferSize / 4;
     const uint32_t room = floats < sums ? 0 : half ? (floats - sums) / 2 : floats;
-    const uint32_t one = std::min(room / shape.h * shape.h, shape.all);
+    const uint32_t one = shape.all == 0 ? 0 : std::min(room / shape.h * shape.h, shape.all);
     if (one == 0) {
         return;
     }

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Comparison", "Timing", "as_data", "as_table", "take_turns"]
 
-# A sample repeats what is quicker than this, in seconds, until it takes that long.
+# Seconds: a sample repeats what is quicker until it takes that long.
 SHORTEST_SAMPLE = 0.01
 # Thread pools spin for a while after their work is done; nobody should pay for another's.
 PAUSE = 0.02
@@ -90,12 +90,15 @@ class Comparison:
         return None if self.target is None else self.ratio <= self.target
 
 
-def take_turns(ways: Mapping[str, Callable[[], object]], turns: int = 7) -> dict[str, Timing]:
+def take_turns(
+    ways: Mapping[str, Callable[[], object]], turns: int = 7, shortest: float = SHORTEST_SAMPLE
+) -> dict[str, Timing]:
     """Time several ways to do something, one sample of each in every turn.
 
     Args:
         ways: What to time, by name. Each is called at least twice before it counts.
         turns: How many samples to take of each, at least 5; or 1, to try whether all of them work.
+        shortest: Seconds that a sample takes at least, by repeating what is quicker.
 
     Returns:
         The timings by name.
@@ -110,7 +113,7 @@ def take_turns(ways: Mapping[str, Callable[[], object]], turns: int = 7) -> dict
         once = sample(way, 1)
         if once < 1:  # other work may have come between
             once = min(once, sample(way, 1), sample(way, 1))
-        repeats[name] = max(1, round(SHORTEST_SAMPLE / max(once, 1e-9)))
+        repeats[name] = max(1, round(shortest / max(once, 1e-9)))
     samples: dict[str, list[float]] = {name: [] for name in ways}
     for _ in range(turns):
         for name, way in ways.items():

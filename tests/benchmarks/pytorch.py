@@ -16,6 +16,8 @@ __all__ = ["compare", "step"]
 WIDTHS = {32: 4.0, 256: 2.5}
 """The width of a network -> the target of a training step."""
 _CALLS = 200
+_TRAINING = 0.2
+"""Seconds of a sample of steps, which are made on end, with warm caches, as in a training."""
 
 
 def compare(turns: int) -> Iterator[Comparison]:
@@ -29,7 +31,7 @@ def compare(turns: int) -> Iterator[Comparison]:
 
     for width, target in WIDTHS.items():
         ways = {place: step(torch, width, place) for place in ("npu", "cpu")}
-        timings = take_turns(ways, turns)
+        timings = take_turns(ways, turns, _TRAINING)
         case = f"training step, width {width}"
         yield Comparison(case, "npu", timings["npu"], "cpu", timings["cpu"], target)
     yield from _norms(torch, turns)

@@ -16,9 +16,10 @@ _LIMITS: Final = (
     (0, resource.RLIMIT_AS, "address space (ulimit -v)"),
     (5, resource.RLIMIT_DATA, "data (ulimit -d)"),
 )
-_RESERVE: Final = [bytes(2 << 20)]
+_RESERVE: Final = [bytes(4 << 20)]
 """Memory that is released before a message is formatted, which needs some. It is address space
-only, never written, and larger than one request of Python's allocator."""
+only, never written, and larger than what the allocators of Python and C request at once: a MiB
+each, the one of C where its heap cannot grow."""
 _ENTANGLED: Final = (ImportError, SystemError)
 """Exceptions of the loader and of extension modules when memory is exhausted."""
 _NO_THREAD: Final = ("can't start new thread", "unable to start watchdog thread")

@@ -19,13 +19,17 @@ static bool is_possible(const struct device *device, const struct task *task)
     const uint64_t offset = (uint64_t)((uintptr_t)copy->source - (uintptr_t)device->heap.base);
     struct mock_stuck_bit stuck; /* the host sets it in what it reads */
     return task->kind == TASK_COPY && task->effect == MOCK_NO_EFFECT && !task->as.copy.to_device &&
-           !mock_registered_find(copy->destination, copy->width) && copy->height == 1 && copy->width <= MOST_BYTES && offset < device->heap.bytes &&
+           mock_registered_find(copy->destination, copy->width) == NULL && copy->height == 1 &&
+           copy->width <= MOST_BYTES && offset < device->heap.bytes &&
            copy->width <= device->heap.bytes - offset && !mock_fault_stuck(0, &stuck);
 }
 
 bool mock_read_prepare(const struct device *device, struct task *task)
 {
-    if (is_possible(device, task) && task->as.copy.room == NULL) {
+    if (!is_possible(device, task)) { /* also if it was, when its place was taken */
+        return false;
+    }
+    if (task->as.copy.room == NULL) {
         task->as.copy.room = mock_room_take(task->as.copy.copy.width);
     }
     return task->as.copy.room != NULL;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Memory that this process shares with its device processes: there they leave what copies to the host
- * are to have, until the streams come to these copies. */
+ * are to have, until the host copies it on. */
 #pragma once
 
 #include <stdbool.h>

@@ -85,14 +85,12 @@ def compile_program(
 
 def _target(soc: str, arguments: Sequence[str]) -> tuple[Target, list[str]]:
     """Return the chip, and the arguments that a C++ compiler has too."""
-    before = ("", *arguments)
-    given = [
-        word
-        for word, last, following in zip(arguments, before, (*arguments[1:], ""), strict=False)
-        if not word.startswith(_BISHENG)
-        and (last, word) != ("-x", "asc")
-        and (word, following) != ("-x", "asc")
-    ]
+    given: list[str] = []
+    for word in arguments:
+        if given[-1:] == ["-x"] and word == "asc":
+            given.pop()
+        elif not word.startswith(_BISHENG):
+            given.append(word)
     for word in given:
         if word.startswith(_ARCHITECTURE):
             name = word.removeprefix(_ARCHITECTURE)

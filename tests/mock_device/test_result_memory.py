@@ -32,7 +32,7 @@ WORDS = {"f32": np.float32, "f64": np.float64}
 
 @pytest.fixture(name="there")
 def fixture_there(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
-    """What is found of each run that is offered memory: whether its results lie there."""
+    """A record, for each run that is offered memory, of True if its results lie there."""
     found: list[bool] = []
     original = kernel_call._is_there
 

@@ -60,6 +60,7 @@ def _promoting(name: str, function: Callable[..., Any], types: str) -> Callable[
     named = inspect.signature(function).parameters
     names = (short for p in kinds if p.name != "alpha" for short in short_names(p.name))
     operands = [name for name in dict.fromkeys(names) if name in named]
+    fills = "fills" in vars(function)
     fitting: set[tuple[Any, ...]] = set()  # kinds whose results NumPy casts itself
     known: dict[tuple[Any, ...], tuple[np.dtype[Any], np.dtype[Any], list[str]]] = {}
 
@@ -75,7 +76,7 @@ def _promoting(name: str, function: Callable[..., Any], types: str) -> Callable[
         found = function(**arguments)
         if found is into:
             return found
-        if dtype.kind != "c" and np.can_cast(found.dtype, dtype, "same_kind"):
+        if fills and dtype.kind != "c" and np.can_cast(found.dtype, dtype, "same_kind"):
             fitting.add(kinds)
         if types == "truth":
             dtype = np.dtype(np.bool_)

@@ -11,7 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { HEAD = 20, LEVEL = 1, DONE = 0 };
+enum { LEVEL = 1, DONE = 0 };
 
 typedef int compressor(uint8_t *to, unsigned long *room, const uint8_t *from, unsigned long length,
                        int level);
@@ -78,24 +78,36 @@ int capture_append(int file, uint64_t *end, const uint8_t *data, size_t length)
     return error;
 }
 
-int capture_append_block(int file, uint64_t *end, const uint8_t *data, uint64_t whole,
-                         struct capture_bytes *room)
+struct capture_packed capture_pack(const uint8_t *data, uint64_t whole, struct capture_bytes *room)
 {
-    uint8_t head[HEAD] = "BLK-";
+    struct capture_packed packed = {.head = "BLK-", .data = data, .stored = whole};
     size_t stored = whole; /* what does not become shorter is not compressed */
     if (room != NULL && capture_room(room, stored) && compress(room->data, &stored, data, stored)) {
-        head[3] = 'z';
-        data = room->data;
+        packed.head[3] = 'z';
+        packed.data = room->data;
+        packed.stored = stored;
     }
-    const uint32_t words[] = {(uint32_t)stored, checksum(data, stored)};
+    const uint32_t words[] = {(uint32_t)packed.stored, checksum(packed.data, packed.stored)};
+    memcpy(packed.head + 4, &whole, sizeof whole);
+    memcpy(packed.head + 12, words, sizeof words);
+    return packed;
+}
+
+int capture_append_packed(int file, uint64_t *end, const struct capture_packed *packed)
+{
     const uint64_t before = *end;
-    memcpy(head + 4, &whole, sizeof whole);
-    memcpy(head + 12, words, sizeof words);
-    int error = capture_append(file, end, head, HEAD);
-    error = error == 0 ? capture_append(file, end, data, stored) : error;
+    int error = capture_append(file, end, packed->head, sizeof packed->head);
+    error = error == 0 ? capture_append(file, end, packed->data, packed->stored) : error;
     if (error != 0) {
         *end = before;
         error = ftruncate(file, (off_t)before) == 0 ? error : errno;
     }
     return error;
+}
+
+int capture_append_block(int file, uint64_t *end, const uint8_t *data, uint64_t whole,
+                         struct capture_bytes *room)
+{
+    const struct capture_packed packed = capture_pack(data, whole, room);
+    return capture_append_packed(file, end, &packed);
 }

@@ -7,8 +7,16 @@
 /* Write at the end of the file; return the error. A limit of the process on files is no reason to end
  * it by a signal. */
 int capture_append(int file, uint64_t *end, const uint8_t *data, size_t length);
-/* Append a block: "BLK" and its kind, length, stored length, CRC-32 of what is stored; little-endian.
- * Room: where it is compressed, if it becomes shorter; NULL: it is not. Return the error; then nothing of
- * the block is there. */
+/* "BLK" and the kind of a block, length, stored length, CRC-32 of what is stored; little-endian. */
+enum { CAPTURE_BLOCK_HEAD = 20 };
+struct capture_packed {
+    uint8_t head[CAPTURE_BLOCK_HEAD];
+    const uint8_t *data;
+    size_t stored;
+};
+/* Pack a block. Room: where it is compressed, if it becomes shorter; NULL: it is not. */
+struct capture_packed capture_pack(const uint8_t *data, uint64_t whole, struct capture_bytes *room);
+/* Append a block. Return the error; then nothing of the block is there. */
+int capture_append_packed(int file, uint64_t *end, const struct capture_packed *packed);
 int capture_append_block(int file, uint64_t *end, const uint8_t *data, uint64_t whole,
                          struct capture_bytes *room);

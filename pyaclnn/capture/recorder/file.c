@@ -3,7 +3,6 @@
 #include "file.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +13,9 @@
 #include "clock.h"
 #include "flight.h"
 #include "functions.h"
+#include "handed_block.h"
 #include "locks.h"
+#include "new_file.h"
 #include "settings.h"
 
 enum { BLOCK = 64 << 10, COUNT = 5 };
@@ -71,6 +72,7 @@ static void stop(int error)
     }
     trace.file = -1;
     trace.records = 0;
+    capture_drop_handed();
     set_active(false);
     capture_settings.first = capture_settings.limit = 0; /* no file follows */
     note_size();
@@ -104,17 +106,16 @@ static struct capture_bytes *put_numbers(uint64_t fields, const uint64_t *number
     return to;
 }
 
-static void put_block(bool compress)
+static void end_block(void)
 {
-    if (trace.records == 0 || trace.file < 0 || capture_is_out_of_memory()) {
-        return;
-    }
     for (int i = 0; i < 4; i++) {
         trace.block.data[COUNT - 1 - i] = (uint8_t)(trace.records >> 8 * i);
     }
     trace.records = 0;
-    const int error = capture_append_block(trace.file, &trace.end, trace.block.data, trace.block.length,
-                                           compress ? &trace.packed : NULL);
+}
+
+static void note_written(int error)
+{
     if (error != 0) {
         stop(error);
     }
@@ -122,39 +123,47 @@ static void put_block(bool compress)
     trace.flushed = capture_now(CLOCK_MONOTONIC_COARSE);
 }
 
-static int create(const char *path)
+/* Write the block, behind the one that is handed over. */
+static void put_block(bool compress)
 {
-    return open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    struct capture_bytes *room = compress ? &trace.packed : NULL;
+    if (trace.file < 0 || capture_is_out_of_memory()) {
+        return;
+    }
+    int error = capture_append_handed(trace.file, &trace.end, room);
+    if (error == 0 && trace.records != 0) {
+        end_block();
+        error = capture_append_block(trace.file, &trace.end, trace.block.data, trace.block.length, room);
+    }
+    note_written(error);
 }
 
-/* Begin the file anew, behind the old one; its path is never free for another process. */
-static void replace_file(void)
+/* Let the recorder's own thread write the block. */
+static void hand_over_block(void)
 {
-    char old[sizeof trace.own + 8], fresh[sizeof trace.own + 8];
-    snprintf(old, sizeof old, "%s.old", trace.own);
-    snprintf(fresh, sizeof fresh, "%s.new", trace.own);
-    close(trace.file);
-    unlink(fresh);
-    trace.file = create(fresh);
-    if (trace.file >= 0) {
-        unlink(old);
-        if (link(trace.own, old) != 0) { /* the file system has no links */
-            rename(trace.own, old);
-        }
-        rename(fresh, trace.own);
+    const uint32_t records = trace.records;
+    if (records == 0 || trace.file < 0 || capture_is_out_of_memory()) {
+        return;
+    }
+    end_block();
+    if (capture_hand_over(&trace.block)) {
+        trace.flushed = capture_now(CLOCK_MONOTONIC_COARSE);
+    } else {
+        trace.records = records;
+        put_block(true);
     }
 }
 
 static bool next_file(void)
 {
     if (trace.process == getpid()) {
-        replace_file();
+        trace.file = capture_replace_file(trace.file, trace.own);
     } else {
         snprintf(trace.own, sizeof trace.own, "%s", trace.path);
-        trace.file = create(trace.own);
+        trace.file = capture_create_file(trace.own);
         if (trace.file < 0 && errno == EEXIST) { /* of another process of the program */
             snprintf(trace.own, sizeof trace.own, "%s.%d", trace.path, (int)getpid());
-            trace.file = create(trace.own);
+            trace.file = capture_create_file(trace.own);
         }
     }
     if (trace.file < 0) {
@@ -219,9 +228,11 @@ void capture_rotate(bool settled)
 /* Write the block, if it is due. */
 static void put_due(bool flush)
 {
-    if (flush || trace.block.length >= BLOCK ||
-        capture_now(CLOCK_MONOTONIC_COARSE) - trace.flushed > PATIENCE) {
+    if (flush) {
         put_block(true);
+    } else if (trace.block.length >= BLOCK ||
+               capture_now(CLOCK_MONOTONIC_COARSE) - trace.flushed > PATIENCE) {
+        hand_over_block();
     }
 }
 
@@ -332,9 +343,15 @@ void capture_interrupt(int signal)
     }
 }
 
-void capture_tick(void)
+void capture_tick(const struct timespec *until)
 {
+    struct capture_packed packed;
     pthread_mutex_lock(lock);
+    capture_await_handed(until);
+    if (capture_pack_handed(&packed)) {
+        capture_drop_handed();
+        note_written(capture_append_packed(trace.file, &trace.end, &packed));
+    }
     if (trace.file >= 0 && trace.process == getpid()) {
         put_due(false);
         capture_append_flights(trace.file, &trace.end, capture_now(CLOCK_MONOTONIC_COARSE) - OVERDUE);

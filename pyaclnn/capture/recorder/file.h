@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <time.h>
 
 #include "objects.h"
 
@@ -12,7 +13,8 @@ bool capture_open(const char *path, const char *options);
 void capture_close(void);
 /* A signal ends the process: write what is in memory, as the lock permits. */
 void capture_interrupt(int signal);
-void capture_tick(void); /* write what has waited for long */
+/* Write what is handed over until a time by CLOCK_MONOTONIC, and what has waited for long. */
+void capture_tick(const struct timespec *until);
 bool capture_active(void);
 uint64_t capture_next_call(void);
 bool capture_wanted(uint64_t call);

@@ -10,7 +10,7 @@
 #include "file.h"
 #include "locks.h"
 
-enum { STACK = 256 << 10, TICK = 100000000 };
+enum { STACK = 256 << 10, TICK = 100000000, SECOND = 1000000000 };
 
 static bool ticking;
 
@@ -19,8 +19,12 @@ static bool ticking;
 static void *tick(void *unused)
 {
     while (capture_active()) {
-        nanosleep(&(struct timespec){.tv_nsec = TICK}, NULL);
-        capture_tick();
+        struct timespec until;
+        clock_gettime(CLOCK_MONOTONIC, &until);
+        until.tv_nsec += TICK;
+        until.tv_sec += until.tv_nsec / SECOND;
+        until.tv_nsec %= SECOND;
+        capture_tick(&until);
     }
     __atomic_store_n(&ticking, false, __ATOMIC_RELEASE);
     return unused;

@@ -118,7 +118,7 @@ class Message(NamedTuple):
     @property
     def is_general(self) -> bool:
         """True if it names no cause: an internal error, or one that accompanies another."""
-        general = {"9999", "8888", "EE1001", "HCCL_E_INTERNAL"}
+        general = {"9999", "8888", "EE1001", "EZ9903", "HCCL_E_INTERNAL", "HCCL_E_RUNTIME"}
         return bool(general & {self.code[-4:], self.code, self.name})
 
 

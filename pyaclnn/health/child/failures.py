@@ -202,7 +202,7 @@ def cut_short(check: Check, outcome: ChildOutcome, context: CheckContext) -> Fin
         text = repr(context.machine.environment[name])
         return found("DEV-111.obstructed", *traces, name=name, text=text)
     if outcome.ended == "unborn":
-        return found("DEV-111.unborn", *traces, code=code)
+        return explained(found("DEV-111.unborn", *traces, code=code), outcome.error)
     step = f"while trying: {check.title}{_location(outcome, context.installation)}"
     if outcome.ended == "crash":
         end, cause = _end(code or 0)
@@ -221,18 +221,25 @@ def _obstructing(environment: Mapping[str, str]) -> str:
 
     The result is empty if it starts as it is, or if leaving out one variable does not help.
     """
-    names = ["", *sorted(name for name in environment if name.startswith(_OF_LOADERS))]
-    for name in names:
-        variables = {key: text for key, text in environment.items() if key != name}
-        command = [sys.executable, "-c", f"import {_NEEDED}, os; os._exit({_STARTED})"]
-        with contextlib.suppress(OSError, subprocess.TimeoutExpired):
-            done = subprocess.run(  # noqa: S603  # our own interpreter
-                command, env=variables, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL, timeout=_TO_START, check=False,
-            )  # fmt: skip
-            if done.returncode == _STARTED:
-                return name
-    return ""
+    names = sorted(name for name in environment if name.startswith(_OF_LOADERS))
+    if _starts(environment):
+        return ""
+    without = {name: {k: v for k, v in environment.items() if k != name} for name in names}
+    name = next((name for name in names if _starts(without[name])), "")
+    # What failed for a moment only, as while a package is installed, is no variable's fault.
+    return "" if name and _starts(environment) else name
+
+
+def _starts(environment: Mapping[str, str]) -> bool:
+    """Tell whether this Python starts in an environment and imports what the child needs."""
+    command = [sys.executable, "-c", f"import {_NEEDED}, os; os._exit({_STARTED})"]
+    with contextlib.suppress(OSError, subprocess.TimeoutExpired):
+        done = subprocess.run(  # noqa: S603  # our own interpreter
+            command, env=dict(environment), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL, timeout=_TO_START, check=False,
+        )  # fmt: skip
+        return done.returncode == _STARTED
+    return False
 
 
 _OF_LOADERS: Final = ("LD_", "PYTHON", "GLIBC_", "MALLOC_")

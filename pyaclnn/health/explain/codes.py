@@ -47,7 +47,9 @@ _PREFIXES: Final = ("", "ACL_ERROR_", "ACL_ERROR_RT_", "ACLNN_ERR_", "ACLNN_ERR_
 _LONG_PREFIX: Final = re.compile("ACL_ERROR_RT_|ACL_ERROR_|ACLNN_ERR_INNER_|ACLNN_ERR_|DRV_ERROR_")
 _CHECK: Final = re.compile(r"[A-Z]+-\w+(?:@\d+)?")
 _TORCH: Final = re.compile(r"\bERR(\d{2})(\d{3})\b")
-_MESSAGE: Final = re.compile(r"\b(?:E[A-Z]?\d{4,5}|W(?:E\d{4}|\d{5}))(?![0-9A-Za-z_])")
+_MESSAGE: Final = re.compile(
+    r"\b(?:E[A-Z]?\d{4,5}|W(?:E\d{4}|\d{5}))(?![0-9A-Za-z_])(?! \d\d:\d\d:\d\d)"
+)
 _COMPONENT: Final = re.compile(r"(?:HCCL|DRIVER) \d+")
 _HEX: Final = re.compile(r"0[xX][0-9a-fA-F]{4,16}\b")
 _INTEGER: Final = re.compile("-?[0-9]+")

@@ -25,7 +25,9 @@ __all__ = ["CHATTER", "Log", "look_up"]
 
 _NUMBERED: Final = (
     (
-        re.compile(r"(?i)hccl(?:.*?error code is \[?|(?:ret|result)\w*\W{1,6})(\d{1,4})\b"),
+        re.compile(
+            r"(?i)hccl(?:.*?\b(?:error code is|retcode)\W{1,4}|(?:ret|result)\w*\W{1,6})(\d{1,4})\b"
+        ),
         "HCCL",
         10,
     ),
@@ -64,10 +66,12 @@ _BEFORE_WORDS: Final = re.compile(
 _ADVICE: Final = re.compile(r"^\s*(?:Possible Cause|Reason|Solution|\[Reason\])\s*:?\s*(\S.*)$")
 _HYPOTHESIS: Final = re.compile(
     r"(?i)\(?\b(?:for (?:example|instance)|e\.g\.)(?:.*?\)|.*?[.;](?= |$)|.*)"
-    r"|\b(?:possible|probable|likely) (?:cause|reason)s?\b.*"
+    r"|\b(?:possible|potential|probable|likely) (?:root )?(?:cause|reason)s?\b.*"
+    r"|\bplease check (?:if|whether|that)\b(?:.*?[.;](?= |$)|.*)"
+    r"|(?<=\bERR\d{5} )[A-Z]+ [a-z ]+"
     r"|\b(?:cause|reason|solution|suggestion)s?\s*:\s*\[?\(?1[.)].*"
 )
-"""Parts of a line that list what may be the cause: no report of any of it."""
+"""Parts of a line that list what may be the cause, or name its code: no report of any of it."""
 _END_OF_SENTENCE: Final = re.compile(r"(?<=[a-z\d\])'\"])[.!?]\s+(?=[\"'(]*[A-Z])")
 """Ends of sentences, which report different things: no pattern fits across one."""
 _CONTEXT: Final = re.compile(
@@ -99,6 +103,8 @@ _ENDLESS: Final = re.compile(r"(\S{200})\S+")
 """Text without a blank, as of a binary file, on which patterns would take long."""
 _UNSPECIFIC: Final = "Texts that name a thing and no more of its cause"
 """Title of the first file of texts that count where no code names more of a cause."""
+_PARTS: Final = "Texts by the part that they name"
+"""Title of the first file of texts that count where no code is known."""
 _LONGEST: Final = 4000
 _MOST_WORDS: Final = 240
 _MOST_LINES: Final = 2
@@ -165,8 +171,8 @@ class Log:
         """Return the answers, the innermost cause first."""
         found = sorted(self._found.values(), key=order_of)
         named = [entry for entry in found if entry.component != GENERAL_KIND]
-        if all(entry.rank == GENERAL for entry in named):  # a text says more than an inner error
-            named = [entry for entry in found if entry in named or entry.rank == TEXT]
+        if named and all(entry.rank == GENERAL for entry in named):
+            named = [entry for entry in found if entry in named or _says_more(entry)]
         return named or found
 
     def _read(self, line: str) -> None:
@@ -178,11 +184,8 @@ class Log:
         for text in self._texts(line) if reason is None or reason.rank == GENERAL else ():
             said = text if self.is_typed else _with_words(text, line)
             self._found.setdefault(text.heading, said)
-        for pattern, component, base in _NUMBERED:
-            match = pattern.search(line)
-            entry = about(f"{component} {int(match[1], base)}") if match else None
-            if entry is not None:
-                self._found.setdefault(entry.heading, entry)
+        for entry in _of_numbers(line):
+            self._found.setdefault(entry.heading, entry)
         for sentence in filter(_REFUSAL.search, _END_OF_SENTENCE.split(line)):
             for entry in about_variables(sentence):
                 self._found.setdefault(entry.heading, _with_words(entry, line))
@@ -195,15 +198,15 @@ class Log:
         reported = _HYPOTHESIS.sub(" ", line)
         goes_on = bool(self._message) and line[:1].isspace()
         found = list(_of_text(reported, is_failure=goes_on))
-        codes = [match[0] for match in CODE.finditer(reported) if match[0][0] in "EW"]
-        if any(known.rank == SPECIFIC for known in map(about, codes) if known):
-            found = [entry for entry in found if entry.place < _first_unspecific()]
+        codes = [*_of_numbers(reported), *(entry for _, entry in self._codes(reported))]
+        if any(known.rank == SPECIFIC for known in codes):
+            found = [entry for entry in found if entry.place < _first_of(_UNSPECIFIC)]
         if found or codes or reported == line:
             return found
         return list(_of_text(line, is_failure=goes_on))
 
-    def _read_codes(self, line: str) -> None:
-        has_code = False
+    def _codes(self, line: str) -> Iterator[tuple[re.Match[str], Entry]]:
+        """Yield the known codes of a line, without its sizes, addresses and the like."""
         for match in CODE.finditer(line):
             is_number = match[0].lstrip("-").isdigit()
             if is_number and not (self.is_typed or _FAILURE.search(line)):
@@ -215,13 +218,18 @@ class Log:
             if is_short and not _CONTEXT.search(line[: match.start()]):
                 continue
             entry = about(match[0])
-            if entry is None:
-                continue
+            if entry is not None:
+                yield match, entry
+
+    def _read_codes(self, line: str) -> None:
+        has_code = False
+        for match, entry in self._codes(line):
             has_code = True
+            said = entry
             if match[0][0] in "EW" and entry.heading not in self._found:
                 self._message = entry.heading
-                entry = _with_words(entry, _BEFORE_WORDS.sub("", line[match.end() :]))
-            self._found.setdefault(entry.heading, entry)
+                said = _with_words(entry, _BEFORE_WORDS.sub("", line[match.end() :]))
+            self._found.setdefault(entry.heading, said)
         if self._message and not has_code:
             self._go_on(line)
 
@@ -235,6 +243,15 @@ class Log:
             self._found[self._message] = _with_words(message, _BEFORE_WORDS.sub("", line))
         else:
             self._message = ""
+
+
+def _of_numbers(line: str) -> Iterator[Entry]:
+    """Yield what the numbers in a line mean that count in one component only."""
+    for pattern, component, base in _NUMBERED:
+        match = pattern.search(line)
+        entry = about(f"{component} {int(match[1], base)}") if match else None
+        if entry is not None:
+            yield entry
 
 
 def _only_code(number: re.Match[str]) -> str:
@@ -305,7 +322,12 @@ def _places() -> Mapping[str, int]:
     return {key: place for place, key in enumerate(LINES)}
 
 
+def _says_more(entry: Entry) -> bool:
+    """Tell texts that say more than a code of an inner error."""
+    return entry.rank == TEXT and entry.place < _first_of(_PARTS)
+
+
 @functools.cache
-def _first_unspecific() -> int:
-    """Return the place of the first text that says less than a code of the same line."""
-    return _places()[next(iter(LINES.groups[_UNSPECIFIC]))]
+def _first_of(title: str) -> int:
+    """Return the place of the first text of a file."""
+    return _places()[next(iter(LINES.groups[title]))]

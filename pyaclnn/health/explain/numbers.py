@@ -36,7 +36,9 @@ def code_of_text(line: str) -> int | None:
         line: The line.
     """
     match = _TEXT.search(line)
-    return _codes_by_words().get(_words(match[1])) if match else None
+    words = _words(match[1]) if match else frozenset()
+    near = [known for known in _codes_by_words() if known <= words]
+    return _codes_by_words()[max(near, key=len)] if near else None
 
 
 @functools.cache
@@ -77,7 +79,7 @@ def _signal(match: re.Match[str]) -> str:
 _SYSTEM: Final[tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], str]], ...]] = (
     (
         re.compile(
-            r"(?i)(?<!\[)\berrno(?:\W{1,4}| is )(\d{1,3})\b"
+            r"(?i)(?<!\[)\berrno(?:\W{1,4}| is )(\d{1,3})\b(?! \()"
             r"|^\[ *\d+\.\d{6}\].*\b(?:ret|rc|err|error)\W{1,3}-(\d{1,3})\b"
         ),
         _error,

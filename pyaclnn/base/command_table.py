@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import argparse
+import functools
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 if TYPE_CHECKING:
@@ -14,6 +15,25 @@ __all__ = ["CommandTable", "Commands"]
 # The type has no public name.
 Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"  # noqa: SLF001
 """The sub-commands of a parser: the result of ``add_subparsers``."""
+
+
+class _Parsers(dict[str, Any]):
+    """Parsers of commands by name, each made on its first lookup.
+
+    A command line uses one of them, and to make all takes longer than most commands.
+    """
+
+    def __getitem__(self, name: str) -> Any:
+        found = super().__getitem__(name)
+        if not isinstance(found, argparse.ArgumentParser):
+            found = self[name] = found()
+        return found
+
+    def values(self) -> Any:
+        return {name: self[name] for name in self}.values()
+
+    def items(self) -> Any:
+        return {name: self[name] for name in self}.items()
 
 
 class CommandTable:
@@ -49,16 +69,24 @@ class CommandTable:
             commands: The commands of the parser.
             names: Names in the table.
         """
+        group: Any = commands  # argparse has no public name for what is made later
+        if not isinstance(group.choices, _Parsers):
+            group.choices = group._name_parser_map = _Parsers(group.choices)  # noqa: SLF001
         for name in names:
-            self._add(commands, name)
+            word = name.rpartition(" ")[2]
+            line = group._ChoicesPseudoAction(word, (), self._table["commands"][name]["help"])  # noqa: SLF001
+            group._choices_actions.append(line)  # noqa: SLF001
+            make = functools.partial(self._make, group._parser_class, name)  # noqa: SLF001
+            group.choices[word] = functools.partial(make, f"{group._prog_prefix} {word}")  # noqa: SLF001
 
-    def _add(self, commands: Commands, name: str) -> None:
+    def _make(
+        self, kind: type[argparse.ArgumentParser], name: str, program: str
+    ) -> argparse.ArgumentParser:
         row = self._table["commands"][name]
         as_written = "epilog" in row  # and so is the description
         description = row.get("description", "")
-        parser = commands.add_parser(
-            name.rpartition(" ")[2],
-            help=row["help"],
+        parser = kind(
+            prog=program,
             description=description if as_written else " ".join(description.split()) or None,
             usage=row.get("usage"),
             epilog=row.get("epilog"),
@@ -80,6 +108,7 @@ class CommandTable:
             parts = parser.add_subparsers(**row["parts"])
             below = [other for other in self._table["commands"] if other.rpartition(" ")[0] == name]
             self.add_to(parts, *below)
+        return parser
 
     def _add_option(self, place: Any, name: str, *, suppressed: bool) -> None:
         """Add an option; ``suppressed`` leaves it out of the result if it is not given."""

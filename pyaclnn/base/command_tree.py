@@ -4,8 +4,7 @@
 from __future__ import annotations
 
 import argparse
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -17,8 +16,7 @@ _FILES = ("FILE", "KERNEL", "REPORT")
 """Beginnings of the names of arguments, in the help, that are completed from the disk."""
 
 
-@dataclass(frozen=True)
-class Argument:
+class Argument(NamedTuple):
     """An option, or an argument without a flag.
 
     Attributes:
@@ -55,8 +53,7 @@ class Argument:
         return str(self.action.metavar).startswith((*_FOLDERS, *_FILES))
 
 
-@dataclass(frozen=True)
-class Command:
+class Command(NamedTuple):
     """A command.
 
     Attributes:

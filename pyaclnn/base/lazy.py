@@ -99,10 +99,12 @@ def no_attribute(
         known: The names that it has.
         instead: What to use instead, if that is known; else the closest name is.
     """
-    from pyaclnn.base.spelling import did_you_mean  # noqa: PLC0415  # only errors need it
-
     hint = f"; {instead}" if instead else ""
-    if not hint and not name.startswith("_"):
+    # `from package import module` asks the package first, and nobody reads the answer.
+    is_read = sys._getframe(2).f_code.co_name != "_handle_fromlist"  # noqa: SLF001
+    if is_read and not hint and not name.startswith("_"):
+        from pyaclnn.base.spelling import did_you_mean  # noqa: PLC0415  # only errors need it
+
         hint = did_you_mean(name, known, lead="; ")
     return AttributeError(f"module {package!r} has no attribute {name!r}{hint}", name=name)
 

@@ -3,16 +3,13 @@
 
 from __future__ import annotations
 
-import ctypes
 import json
 from collections import Counter
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from pyaclnn.base.elf import read_library
 from pyaclnn.cann.simulator import libdir
 from pyaclnn.facts.interface import functions as interface_functions
 from pyaclnn.facts.releases import has, simulated
-from pyaclnn.mock.control.tools import lines_of
 
 if TYPE_CHECKING:
     import argparse
@@ -47,7 +44,11 @@ def functions() -> list[Exported]:
 
     The libraries are loaded, and the list is read from their tables.
     """
-    # Known to the device process, and slow to load: no other command needs it.
+    # Slow to load: no other command needs them.
+    import ctypes  # noqa: PLC0415
+
+    from pyaclnn.base.elf import read_library  # noqa: PLC0415
+    from pyaclnn.mock.control.tools import lines_of  # noqa: PLC0415
     from pyaclnn.mock.operators.finding import computes  # noqa: PLC0415
 
     libraries = sorted(path for path in libdir().iterdir() if path.suffix == ".so")

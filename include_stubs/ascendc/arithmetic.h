@@ -14,7 +14,7 @@
 namespace AscendC {
 namespace emulation {
 
-/* What an element is computed in. Integers wrap around, as they do in the vector unit. */
+/* Type in which an element is computed. Integers wrap around, as they do in the vector unit. */
 template <typename T>
 using Wide = std::conditional_t<std::is_integral_v<T>, int64_t, float>;
 

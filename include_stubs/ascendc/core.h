@@ -118,10 +118,10 @@ struct Region {
 
 constexpr uint32_t AtomicWriter = 0xFFFFFFFFU;
 
-/* What copies to global memory do to what is there. */
+/* Effect of copies to global memory on the values there. */
 enum class Atomic : uint8_t { None, Add, Max, Min };
 
-/* What the cores of a launch share. */
+/* State that the cores of a launch share. */
 struct Launch {
     const Chip chip;
     std::deque<Region> &regions;

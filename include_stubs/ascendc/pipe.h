@@ -13,7 +13,7 @@ template <TPosition position, uint32_t buffers> class TBufPool;
 
 namespace emulation {
 
-/* What is left of a piece of on-chip memory: `used` moves with what is taken. */
+/* The rest of a piece of on-chip memory: `used` moves with each allocation. */
 struct Area {
     Arena &arena;
     uint32_t &used;

@@ -20,7 +20,7 @@ struct AntiQuantShapeInfo {
 
 namespace emulation {
 
-/* What a step computes in. */
+/* Type in which a step computes. */
 template <typename T> using Step = std::conditional_t<std::is_same_v<T, half>, half, float>;
 
 /* A parameter of all elements, or one of each channel. */

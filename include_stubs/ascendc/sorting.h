@@ -233,7 +233,7 @@ void TopK(const LocalTensor<T> &dstValue, const LocalTensor<int32_t> &dstIndex,
                              isInitIndex ? static_cast<uint32_t>(srcIndex.GetValue(at)) : at});
         }
         emulation::SortPairs(pairs);
-        /* What fills the blocks up has no meaning, but is there to be copied. */
+        /* Padding of the blocks has no meaning, but can be copied. */
         pairs.resize(std::max(pairs.size(), padded(2)), {T(0.0F), 0});
         const auto line = static_cast<uint64_t>(row);
         for (uint64_t i = 0; i < padded(sizeof(T)); i++) {

@@ -50,7 +50,7 @@ class Recipe(NamedTuple):
         stub: The text of the program.
         macros: Macros to define, ``NAME=value``.
         include_dirs: Folders to search for headers.
-        sanitize: Whether to build with AddressSanitizer and UndefinedBehaviorSanitizer.
+        sanitize: True to build with AddressSanitizer and UndefinedBehaviorSanitizer.
         prepared: The text of `PREPARED`, which the program includes instead of the source, if any.
     """
 

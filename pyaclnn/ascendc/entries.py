@@ -65,7 +65,7 @@ class KernelParameter(NamedTuple):
         name: Its name.
         type: Its C++ type.
         scalar: The NumPy type of a value; None for an address in global memory.
-        structure: Whether it is a structure that is passed by value.
+        structure: True if it is a structure that is passed by value.
     """
 
     name: str
@@ -80,7 +80,7 @@ class KernelEntry(NamedTuple):
     Attributes:
         name: Its name.
         parameters: Its parameters, in order.
-        template: Whether it needs template arguments.
+        template: True if it needs template arguments.
     """
 
     name: str

@@ -79,7 +79,7 @@ class Kernel:
         """Run the kernel's blocks, one after the other, and wait for the end.
 
         Args:
-            block_dim: How many blocks run, from 1 on; `GetBlockNum`.
+            block_dim: Number of blocks, from 1 on; `GetBlockNum`.
             *arrays: The values of the parameters, in order: C-contiguous arrays, which are global
                 memory and are written in place, numbers where the kernel takes values, and for a
                 structure that it takes by value what `tiling` can be. A sequence of arrays is a

@@ -56,7 +56,7 @@ class SharedRequest:
 
     Args:
         entry: The number of the kernel in its program.
-        blocks: How many blocks run.
+        blocks: Number of blocks.
         family: The number of the chip's family.
         unified_buffer: Bytes of the unified buffer.
         arguments: The kernel's arguments, in order.

@@ -47,7 +47,7 @@ class CommandTable:
     ``parser``, and what it has under ``defaults``.
 
     Args:
-        table: What the file contains.
+        table: Contents of the file.
         action: Returns the function that a command runs, by the ``action`` of its row.
         types: The types of options, by the ``type`` of their rows.
     """

@@ -20,7 +20,7 @@ class Argument(NamedTuple):
     """An option, or an argument without a flag.
 
     Attributes:
-        action: What argparse made of it.
+        action: Its action in argparse.
         help: Its text.
     """
 
@@ -61,7 +61,7 @@ class Command(NamedTuple):
         help: The line about it in the help of the command above.
         parser: Its parser.
         arguments: Its options and arguments.
-        is_group: Whether it has commands below it.
+        is_group: True if it has commands below it.
     """
 
     words: tuple[str, ...]

@@ -98,7 +98,7 @@ def read_library(path: Path, *, machine: str | None = None, program: bool = Fals
     Args:
         path: The file.
         machine: The required processor, as ``platform.machine()`` names it; any if None.
-        program: Whether a program is accepted as well, which is no library where it has a fixed
+        program: True if a program is accepted as well, which is no library where it has a fixed
             address.
 
     Raises:

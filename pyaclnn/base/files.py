@@ -52,7 +52,7 @@ def open_file(
         path: The file; links are followed.
         what: The kind of file with its article, for messages.
         most: The limit of its size in bytes. Streams and files of the kernel state no size.
-        streams: Whether it may also be a pipe or a character device, whose reads have a time limit.
+        streams: True if it may also be a pipe or a character device, whose reads have a time limit.
 
     Returns:
         The file, opened for bytes.

@@ -88,7 +88,7 @@ def make_private(folder: Path) -> bool:
         folder: The folder; it may exist.
 
     Returns:
-        Whether its contents can be trusted: no other user could write to it before.
+        True if its contents can be trusted: no other user could write to it before.
 
     Raises:
         PermissionError: It belongs to another user, or is a link or a file.

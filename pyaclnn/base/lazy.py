@@ -97,7 +97,7 @@ def no_attribute(
         package: The module.
         name: The name that was looked up.
         known: The names that it has.
-        instead: What to use instead, if that is known; else the closest name is.
+        instead: Replacement to suggest, if known; else the closest name.
     """
     hint = f"; {instead}" if instead else ""
     # `from package import module` asks the package first, and nobody reads the answer.

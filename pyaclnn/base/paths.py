@@ -56,7 +56,7 @@ class ExaminedPath(PosixPath):
         """Return it without links, as far as they can be followed.
 
         Args:
-            strict: Whether to raise as an ordinary path does.
+            strict: True to raise as an ordinary path does.
         """
         if strict:
             return type(self)(super().resolve(strict=True))

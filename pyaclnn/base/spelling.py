@@ -60,7 +60,7 @@ def did_you_mean(
     Args:
         word: The unknown word.
         known: The words that exist.
-        lead: What precedes the question, such as ``"; "``.
+        lead: Prefix of the question, such as ``"; "``.
         quote: The quotation mark around the known word.
         likeness: The least likeness; see `nearest`.
     """

@@ -109,13 +109,13 @@ class Function:
         name: The C symbol.
         returns: The C type of the result.
         parameters: The parameters, in order.
-        variadic: Whether the list ends in ``...``.
+        variadic: True if the list ends in ``...``.
         header: Path of the declaring header below ``include_stubs/``.
         since: The first of `RELEASES` whose headers declare it.
         until: The first later one that does not declare it any more, or None.
         note: A remark for callers, for a generated header; or empty.
         area: The area of an operator, such as ``nn``; or empty.
-        listed: Whether the table of the C interface declares it, and no header written by hand.
+        listed: True if the table of the C interface declares it, and no header written by hand.
     """
 
     name: str
@@ -174,7 +174,7 @@ class Declarations:
         types: C text of every type declaration, in an order that compiles.
         functions: Every function, in the order of declaration.
         constants: Every macro with a numeric value.
-        listed: What the table of the C interface declares: its name -> its header.
+        listed: Names that the table of the C interface declares -> their headers.
     """
 
     headers: tuple[str, ...]

@@ -79,7 +79,7 @@ def read(include: Path, listed: Mapping[str, str] | None = None) -> Declarations
 
     Args:
         include: An include folder that holds ``acl/``, ``aclnn/`` and ``aclnnop/``.
-        listed: What the table of the C interface declares: its name -> its header.
+        listed: Names that the table of the C interface declares -> their headers.
 
     Returns:
         The types and constants of the newest version, and the functions of all, each marked with

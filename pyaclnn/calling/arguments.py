@@ -52,7 +52,7 @@ def describe(
 
     Args:
         names: The C names.
-        kinds: What C takes for each; see ``struct binding_operator``.
+        kinds: C type of each parameter; see ``struct binding_operator``.
         arguments: The arguments.
     """
     rows = zip(names, kinds, arguments, strict=True)

@@ -55,7 +55,7 @@ class _Prepared(NamedTuple):
         place: The place of the result among the arguments of C.
         dtype: The dtype of the operands.
         result: The result.
-        written: What the operator writes: the result, or one in float32 that is cast to it.
+        written: Output of the operator: the result, or one in float32 that is cast to it.
     """
 
     operator: str

@@ -62,8 +62,8 @@ def require_array(
     Args:
         routine: The public function, for messages.
         name: The argument's name.
-        value: What the caller gave.
-        expected: What it must be, in words.
+        value: The caller's argument.
+        expected: Description of a valid value.
 
     Raises:
         InvalidArgumentError: It is something else, has a mask, or lies elsewhere.
@@ -75,9 +75,9 @@ def refuse_array(operator: Operator, given: Mapping[str, Any], wrong: InvalidArg
     """Refuse an array that was given for an option, with the order of the arguments.
 
     Args:
-        operator: What is called.
+        operator: The called operator.
         given: The arguments by their Python names.
-        wrong: What was refused.
+        wrong: The refused argument.
 
     Raises:
         InvalidArgumentError: An array was given for the option.
@@ -98,7 +98,7 @@ def given_results(operator: Operator, out: object, wants: Mapping[str, bool]) ->
     """Require one entry of ``out`` for each result, and None for those that are not wanted.
 
     Args:
-        operator: What is called.
+        operator: The called operator.
         out: The ``out`` argument; of an operator with one result, also the array itself.
         wants: Which results are wanted.
 
@@ -142,7 +142,7 @@ def check_arrays(
         stream: The ``stream`` argument.
 
     Returns:
-        Whether they lie on the host; and the stream, one of another library borrowed, if any.
+        True if they lie on the host; and the stream, one of another library borrowed, if any.
 
     Raises:
         InvalidArgumentError: They do not.

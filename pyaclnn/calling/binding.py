@@ -73,7 +73,7 @@ class Binding:
             try:
                 found = self._in_torch_order(given, (), {})
             except InvalidArgumentError:
-                # What is left out, or None, does not tell the orders apart.
+                # An omitted argument, or None, does not distinguish the orders.
                 there = {n: v for n, v in given.items() if v is not None and v is not REQUIRED}
                 if not self._fits(there):
                     raise
@@ -107,7 +107,7 @@ class Binding:
     def _fits(self, found: Mapping[str, Any]) -> bool:
         """Return whether arguments have the kinds that the operator's parameters require.
 
-        None in the place of an array does not tell the orders apart.
+        None in the place of an array does not distinguish the orders.
         """
         by_name, in_list = self._operator.by_name, self._operator.lists
         return all(

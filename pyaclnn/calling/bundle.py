@@ -108,8 +108,8 @@ class Bundle:
 
     Args:
         pieces: The arrays in this order.
-        sent: How many of them are copied to the device.
-        kept: How many of those are not copied back.
+        sent: Number of those that are copied to the device.
+        kept: Number of those that are not copied back.
         context: The address of the context.
         nbytes: The size of the block.
     """

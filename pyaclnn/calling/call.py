@@ -48,8 +48,8 @@ class Interface(NamedTuple):
         results: The places of tensors that are written and not read.
         returned: The places of the tensors that the function returns.
         make_result: Makes the return value of the returned arrays.
-        guessed: Whether it is a guess which tensors are written.
-        found_later: Whether the shapes of results are known only after the operator has run.
+        guessed: True if it is a guess which tensors are written.
+        found_later: True if the shapes of results are known only after the operator has run.
         refuse_mistake: Raises if the numbers of NumPy arrays, in C order, have another meaning than
             the operator gives them on a device; None if that is not looked for.
         refuse_meaning: Raises if the numbers of a device array could have another meaning than the
@@ -77,11 +77,11 @@ class Call:
         arguments: The arguments in C order: arrays, tuples of arrays, constants, None for NULL, and
             an ``Empty`` for each array to be allocated.
         writes: The places of the arrays that this call writes.
-        on_host: Whether the arrays are NumPy arrays.
+        on_host: True if the arrays are NumPy arrays.
         hidden: The places of results that C gets and the caller does not.
         zeros: The places of results that become 0 without a call of CANN, or None.
-        overlap_checked: Whether overlaps of the arrays were refused already.
-        is_repeatable: Whether a call of equal layouts and options needs no validation.
+        overlap_checked: True if overlaps of the arrays were refused already.
+        is_repeatable: True if a call of equal layouts and options needs no validation.
         requested: The stream that the caller gave, or None.
         bundles: How NumPy arrays of this call lie together on devices, by context.
     """

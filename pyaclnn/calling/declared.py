@@ -56,8 +56,8 @@ class Declared:
     Attributes:
         name: The C name of its second phase.
         signature: The declaration.
-        directions: What it does with its parameters.
-        kinds: What C takes for each, a letter of ``C_TYPES``.
+        directions: Read and write directions of its parameters.
+        kinds: C type of each, a letter of ``C_TYPES``.
     """
 
     name: str

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Cache of validated calls, keyed by argument layouts and options.
 
-Whether an operator accepts its arguments follows from their layouts and its options. An accepted
+The layouts and options of a call decide whether an operator accepts it. An accepted
 call leaves a path under these, and the next equal call goes straight to the launcher. The launcher
-checks what layouts do not show: whether the memory is open, and whether it overlaps.
+checks properties beside layouts: whether the memory is open, and whether it overlaps.
 """
 
 from __future__ import annotations

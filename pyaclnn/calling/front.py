@@ -40,7 +40,7 @@ class Front:
 
     Args:
         checks: Validates its calls.
-        recognises_calls: Whether an equal call can be recognised.
+        recognises_calls: True if an equal call can be recognised.
         binding: Binds arguments in PyTorch's order or by other names; None if none are accepted.
 
     Attributes:

@@ -73,7 +73,7 @@ def inferred(operator: str, given: Mapping[str, Any], results: Sequence[str]) ->
 
     Args:
         operator: The C name of its second phase.
-        given: What was given for the other parameters, by the names of Python's signature.
+        given: Arguments for the other parameters, by the names of Python's signature.
         results: The names of those that are written and not read, in C order.
 
     Returns:

@@ -66,7 +66,7 @@ def settle(
 
     Args:
         chosen: The operator that was launched.
-        status: What the launcher answered.
+        status: Status of the launcher.
         stream: Where the work goes.
         arguments: All arguments of the call.
         message: The same as they were launched.
@@ -90,12 +90,12 @@ def make_way(status: int, stream: Stream, arguments: Sequence[Argument]) -> bool
     """Remove what kept a launch from being accepted, if that is possible.
 
     Args:
-        status: What the launcher answered.
+        status: Status of the launcher.
         stream: Where the work goes.
         arguments: All arguments of the call.
 
     Returns:
-        Whether to call again.
+        True to call again.
     """
     if status == raw.BINDING_GROW:
         stream.workspace._grow(int(lib.binding_failure().workspace_size))
@@ -111,7 +111,7 @@ def failure(status: int, known: dict[str, str]) -> AclError | MemoryError:
     """Return the error of a launch that failed on this thread just now.
 
     Args:
-        status: What the launcher answered.
+        status: Status of the launcher.
         known: The description of every argument.
     """
     if status == raw.BINDING_MEMORY:
@@ -169,7 +169,7 @@ def launch_operator(
         stream: Where to queue the work.
         judge: Called if a result seems to lie in the memory of another argument, by its first and
             last byte; raises if it does, and that is wrong. None if the caller has judged that.
-        plan: What keeps the executor, or the descriptors; ``NO_PLAN`` for nothing.
+        plan: Plan that keeps the executor, or the descriptors; ``NO_PLAN`` for none.
 
     Raises:
         InvalidArgumentError: An argument is not of the type that C takes.

@@ -94,7 +94,7 @@ def of_saved(
     Args:
         operator: The operator that reads them.
         saved: That result, or arrays by name, by word where the meaning depends on the chip.
-        given: What the caller gave for the tensors themselves: nothing.
+        given: The caller's arguments for the tensors themselves: none.
         stream: The stream of the call; its chip decides where there are NumPy arrays.
 
     Raises:

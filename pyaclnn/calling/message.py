@@ -88,7 +88,7 @@ def word_of(kind: str, argument: Argument, tail: Tail) -> int | float:
     """Return the word that a message has for an argument.
 
     Args:
-        kind: What C takes; see ``struct binding_operator``.
+        kind: C type of the parameter; see ``struct binding_operator``.
         argument: The argument.
         tail: The message's tail, to which the word may refer.
 
@@ -106,7 +106,7 @@ def check(kind: str, argument: Argument, routine: str, parameter: str) -> None:
     """Check that C can take an argument.
 
     Args:
-        kind: What C takes; see ``struct binding_operator``.
+        kind: C type of the parameter; see ``struct binding_operator``.
         argument: The argument.
         routine: The operator, for the message.
         parameter: The name of the parameter, for the message.

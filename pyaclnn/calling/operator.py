@@ -70,7 +70,7 @@ class Operator:
     Attributes:
         name: The C name of phase 2.
         names: The C names of the arguments.
-        kinds: What C takes for each; see ``struct binding_operator``.
+        kinds: C type of each parameter; see ``struct binding_operator``.
         written: The places of the tensors, and lists of them, that it writes.
         struct: The same for the launcher.
         function: The launcher itself. It takes the C side of the timeline of the stream to use,

@@ -32,7 +32,7 @@ def plain_value(option: Option, value: object, routine: str) -> Any:
 
     Args:
         option: The option.
-        value: What the caller gave.
+        value: The caller's argument.
         routine: The public function, for messages.
 
     Returns:

@@ -103,7 +103,7 @@ class PlanSlots:
         Args:
             arguments: The arguments before.
             arrays: The arrays by name.
-            keep_offset: Whether an array must have the offset of the one that it replaces.
+            keep_offset: True if an array must have the offset of the one that it replaces.
 
         Returns:
             All arguments.

@@ -85,7 +85,7 @@ def reduce(
         axis: An axis, several, or None for all.
         dtype: The dtype of a sum or a mean; by default that of the array, int64 of the sum of
             integers, and float32 of their mean.
-        keepdims: Whether the axes stay, with length 1.
+        keepdims: True if the axes stay, with length 1.
         correction: The number that a variance subtracts from the number of elements.
         stream: Where to queue it, behind whatever has still to write the array; the default stream
             if None.

@@ -25,10 +25,10 @@ class Slot(NamedTuple):
 
     Attributes:
         name: The variable that has the caller's argument; empty if no argument decides it.
-        kind: What C takes, a letter of ``C_TYPES``.
-        is_result: Whether it is a tensor that is written and not read.
-        may_be_null: Whether the caller may leave a tensor out.
-        by_chip: Whether the meaning of its numbers depends on the chip.
+        kind: C type, a letter of ``C_TYPES``.
+        is_result: True if it is a tensor that is written and not read.
+        may_be_null: True if the caller may leave a tensor out.
+        by_chip: True if the meaning of its numbers depends on the chip.
     """
 
     name: str
@@ -70,7 +70,7 @@ def compiled(form: Form, space: Mapping[str, Any]) -> tuple[Callable[..., Any], 
     """Compile the function of an operator, and the function that only checks its calls.
 
     Args:
-        form: What to write.
+        form: Form to write.
         space: The names that the text refers to, beside those of fast paths.
     """
     text = "\n".join(_lines(form)) + "\n"

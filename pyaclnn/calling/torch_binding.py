@@ -63,8 +63,8 @@ def is_of_kind(parameter: Parameter, value: Any, *, in_list: bool) -> bool:
 
     Args:
         parameter: The operator's parameter.
-        value: What the caller gave for it.
-        in_list: Whether the operator has a list for every tensor.
+        value: The caller's argument for it.
+        in_list: True if the operator has a list for every tensor.
     """
     if value is REQUIRED or value is default_of(parameter):
         return value is not REQUIRED

@@ -97,7 +97,7 @@ def library_sets(root: Path, *, flat: bool = False) -> list[LibrarySet]:
 
     Args:
         root: The root of an installation.
-        flat: Whether the libraries may lie in ``root`` itself.
+        flat: True if the libraries may lie in ``root`` itself.
 
     Returns:
         The sets of directories that have one of the libraries; if there are none, all places where

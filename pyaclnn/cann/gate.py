@@ -98,7 +98,7 @@ def call(
         accepted: C name of a status that is no failure.
 
     Returns:
-        Whether the status is 0 and not the accepted one.
+        True if the status is 0 and not the accepted one.
 
     Raises:
         AclError: The status is another; of the sub-class that fits the code.

@@ -76,7 +76,7 @@ class Backend:
         name: ``cann``, or ``mock`` for the simulated NPU; read from the library, not from its path.
         directory: Where the runtime library lies.
         files: The libraries of each group in search order: runtime, base, operators.
-        origin: How they were found, in words.
+        origin: Description of the search, for messages.
         headers: The folders of the same installation that may have headers of operators.
 
     Examples:

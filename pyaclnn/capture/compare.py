@@ -30,7 +30,7 @@ def compare(one: Path, other: Path, *, exact: bool = False) -> Outcome:
     Args:
         one: The first trace, whose answers are the recorded ones of the result.
         other: The second trace.
-        exact: Whether results must have the same bits.
+        exact: True if results must have the same bits.
 
     Raises:
         TraceError: A file is no trace.

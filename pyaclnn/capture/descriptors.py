@@ -115,7 +115,7 @@ class Descriptors:
 
         Args:
             call: The call.
-            launch: What it launches, if it is a first phase.
+            launch: The call that it prepares, if it is a first phase.
         """
         tensors: dict[str, list[Tensor]] = {}
         for operand in () if launch is None else launch.operands:

@@ -49,8 +49,8 @@ def replay(path: Path, *, exact: bool = False, fail_early: bool = False) -> Outc
 
     Args:
         path: The trace of one process.
-        exact: Whether results must have the same bits; else CANN's accuracy standard decides.
-        fail_early: Whether the first divergence ends the replay.
+        exact: True if results must have the same bits; else CANN's accuracy standard decides.
+        fail_early: True if the first divergence ends the replay.
 
     Raises:
         TraceError: The file is no trace.

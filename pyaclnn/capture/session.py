@@ -151,7 +151,7 @@ def captured(base: Mapping[str, str], trace: Path, settings: Settings) -> dict[s
     Args:
         base: The environment to start from, which may choose the backend.
         trace: The file to write; other processes of the program write beside it.
-        settings: What is recorded.
+        settings: Settings of the recording.
 
     Raises:
         BackendNotFoundError: There is nothing to capture.

@@ -43,8 +43,8 @@ def lines_of(
     Args:
         path: The trace of one process.
         operator: The C name of an operator, whose calls alone are listed.
-        failed: Whether failed calls alone are listed.
-        as_json: Whether each line is JSON.
+        failed: True if failed calls alone are listed.
+        as_json: True if each line is JSON.
 
     Raises:
         TraceError: The trace cannot be read, or has no call of the operator.

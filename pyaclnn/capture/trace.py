@@ -97,12 +97,12 @@ class Call(NamedTuple):
         name: The C name of its function.
         thread: The number of its thread, from 1 on.
         begin: When it began, in nanoseconds.
-        duration: How long it took, in nanoseconds.
+        duration: Duration in nanoseconds.
         result: The status, the address, the number or the text that it returned.
         arguments: The C name of each parameter -> its value; of one through which it answers, the
             answer in bytes.
         letters: The letter of each parameter, as in `pyaclnn.capture.functions`.
-        failed: Whether the result is a status other than 0.
+        failed: True if the result is a status other than 0.
         message: CANN's message of the failure, or None.
     """
 
@@ -149,7 +149,7 @@ class Contents(msgspec.Struct, array_like=True, tag=3, frozen=True):
         data: The contents, if they were recorded.
         acl_type: Their ``aclDataType``, or -1.
         shape: Their shape.
-        strides: How they lie, in elements.
+        strides: Strides in elements.
         begin: Where they lie, in the traced program.
     """
 

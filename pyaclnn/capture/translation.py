@@ -118,7 +118,7 @@ class Translation:
 
         Args:
             value: That of the traced program.
-            required: Whether it must be known.
+            required: True if it must be known.
 
         Raises:
             UnknownHandleError: It is not known, and required.

@@ -102,7 +102,7 @@ class Outcome(msgspec.Struct):
     Attributes:
         trace: The file's name.
         backend: The backend of this machine, or the other trace.
-        done: What was done with the calls, in words.
+        done: Description of what was done with the calls.
         chips: The chip of the trace, and of this machine or the other trace; empty if unknown.
         calls: Calls that were run again.
         judged: Results that were compared, by operator.
@@ -171,7 +171,7 @@ class Outcome(msgspec.Struct):
             recorded: The recorded contents.
             answer: The hash of those of this machine.
             data: Those, or None if they are not known.
-            exact: Whether they must have the same bits.
+            exact: True if they must have the same bits.
         """
         self.judged[call.name] += 1
         dtype = recorded.tensor.dtype

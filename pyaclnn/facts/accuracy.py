@@ -90,11 +90,11 @@ class Verdict:
 
     Attributes:
         dtype: The name of the data type whose figures were applied.
-        elements: How many elements were compared.
-        compared: How many of them are finite on both sides, so that they have an error.
-        matched: How many of those are within `atol + rtol * |golden|`.
-        over_limit: How many of those have an error beyond their limit.
-        misplaced: How many elements have an infinity or NaN where the golden result has something
+        elements: Number of compared elements.
+        compared: Number of those that are finite on both sides, so that they have an error.
+        matched: Number of those within `atol + rtol * |golden|`.
+        over_limit: Number of those whose error exceeds its limit.
+        misplaced: Number of elements with an infinity or NaN where the golden result has something
             else, or the other way round.
         rtol: The relative tolerance applied.
         atol: The absolute tolerance applied.
@@ -164,7 +164,7 @@ def judge(
         golden: The golden result: the same shape, float64 (other types are converted to it; for an
             integer result, integers are compared as integers).
         dtype: The operator's output data type, if `actual` was converted from it since.
-        quantized: Whether integers represent real numbers: they may be 1 apart.
+        quantized: True if integers represent real numbers: they may be 1 apart.
 
     Returns:
         The verdict; ask its `passed`.

@@ -36,9 +36,9 @@ class Family(NamedTuple):
         product: The product family's name, for messages.
         unified_buffer: Bytes of the unified buffer of a vector core (ub_size).
         cce_aicore: The value of ``__CCE_AICORE__`` in the compiler of kernels.
-        package: How the packages with their kernels are called.
-        bfloat16: Whether the cores compute in bfloat16.
-        normalization: Whether the cores have the normalization interfaces of Ascend C.
+        package: Name of the packages with their kernels.
+        bfloat16: True if the cores compute in bfloat16.
+        normalization: True if the cores have the normalization interfaces of Ascend C.
         since: The first release of CANN that knows the chips, in short; None for every release.
     """
 
@@ -91,8 +91,8 @@ class Chip(NamedTuple):
         vector_cores: Number of separate vector cores, 0 when the AI cores do the vector work.
         memory_bytes: Device memory in bytes.
         npu_arch: Number of the core architecture, 2201 for DAV_2201.
-        streams: How many streams a device has.
-        events: How many events a device has.
+        streams: Number of streams of a device.
+        events: Number of events of a device.
         l2_bytes: The cache that the cores share, in bytes.
     """
 

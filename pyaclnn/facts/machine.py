@@ -44,7 +44,7 @@ class Variable:
         name: Its name.
         kind: The kind of its value, as the table describes it.
         needed_by: The part that needs it, in a short sentence.
-        vital: Whether operators fail if a path is a wrong one.
+        vital: True if operators fail if a path is a wrong one.
         holds: Paths of which a folder must have one.
         pattern: The pattern of an accepted number.
         words: The accepted values in words.

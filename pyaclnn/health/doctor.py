@@ -76,20 +76,19 @@ def examine(
             empty. ``pyaclnn doctor --list-checks`` has them.
         skip: Ids or families to leave out.
         soak: Seconds to repeat the operators for at the end.
-        soak_threads: How many threads of each process do that.
-        soak_processes: How many processes.
+        soak_threads: Number of threads of each process that do that.
+        soak_processes: Number of processes.
         soak_faults: Faults that are injected meanwhile, in `pyaclnn.mock.GRAMMAR`; on the simulated
             NPU only.
-        figure_bytes: How many bytes are copied at a time where copying is measured.
+        figure_bytes: Number of bytes of one measured copy.
         figure_seconds: For how long each figure is measured.
-        memory_share: How much of the free memory is tested with patterns; most of it if None, and
+        memory_share: Share of the free memory that is tested with patterns; most of it if None, and
             four times ``figure_bytes`` of a simulated one.
         memory_seconds: After how long no further pattern is begun.
         expect: The expected figures: ``Baseline.of`` a report of a healthy machine, or the
             result of ``read_baseline``.
-        fail_early: Whether nothing more is begun once something is broken.
-        expect_devices: How many devices there should be; as many as there are visible device nodes
-            if None.
+        fail_early: True if nothing more is begun once something is broken.
+        expect_devices: Number of devices that are expected; if None, that of visible device nodes.
 
     Returns:
         The report; ``pyaclnn doctor merge`` reads its ``to_text``.

@@ -27,8 +27,8 @@ class MarkerOptions(NamedTuple):
     Attributes:
         soc: The chip; None for that of PYACLNN_MOCK_SOC.
         mode: The execution order of streams; None for that of PYACLNN_MOCK_MODE.
-        contract: Whether the test fails if it breaks a rule of CANN's contract.
-        fresh: Whether the device has a new process, instead of the last test's.
+        contract: True if the test fails if it breaks a rule of CANN's contract.
+        fresh: True if the device has a new process, instead of the last test's.
     """
 
     soc: str | None = None

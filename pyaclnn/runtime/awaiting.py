@@ -23,7 +23,7 @@ async def awaited(resource: Resource, wait: Callable[[Callable[[], bool]], None]
     for each other. A wait that is cancelled ends its thread with the next slice of it.
 
     Args:
-        resource: What is waited for, which is kept until the thread has ended.
+        resource: Resource that the thread waits for; kept until the thread has ended.
         wait: Waits, and looks now and then whether it was given up, by calling what it is given.
 
     Raises:

@@ -29,7 +29,7 @@ def allocate(nbytes: int, device: Device, kind: str = "device memory") -> Memory
     """Allocate device memory; its content is undefined. Drives ``aclrtMalloc``.
 
     Args:
-        nbytes: How many bytes, more than 0.
+        nbytes: Number of bytes, more than 0.
         device: Where.
         kind: Under what it is counted.
 
@@ -63,7 +63,7 @@ def made_memory(
     Args:
         kind: Under what it is counted.
         device: Where.
-        nbytes: How many bytes.
+        nbytes: Number of bytes.
         release: The C function that gives it back.
         make: Allocates it, with the device current, and stores its address in a slot.
 
@@ -118,8 +118,7 @@ class Buffer(Handle):
         """Allocate device memory, or use memory of another owner, like ``Buffer.borrow``.
 
         Args:
-            nbytes: How many bytes. 0 is allowed and allocates nothing. The content of new memory is
-                undefined.
+            nbytes: Number of bytes; 0 allocates nothing. The content of new memory is undefined.
             device: Where; the default device if None.
             address: The device address of memory to borrow; memory is allocated if None.
             owner: Kept alive as long as this buffer, and work queued with it, needs the memory.
@@ -157,7 +156,7 @@ class Buffer(Handle):
 
         Args:
             address: The device address of the first byte.
-            nbytes: How many bytes belong to it.
+            nbytes: Number of bytes that belong to it.
             device: Where it lies; the default device if None.
             owner: Kept alive as long as this buffer, and work queued with it, needs the memory.
 
@@ -180,7 +179,7 @@ class Buffer(Handle):
 
     @property
     def nbytes(self) -> int:
-        """How many bytes it has."""
+        """Size in bytes."""
         return self._nbytes
 
     @property

@@ -13,8 +13,8 @@ def cap_of(nbytes: int | None, routine: str) -> int | None:
     """Check the most bytes that a pool or a workspace may hold.
 
     Args:
-        nbytes: What the caller gave; None for no limit.
-        routine: What was set, for the message.
+        nbytes: The caller's argument; None for no limit.
+        routine: Name of the setting, for the message.
 
     Returns:
         The same, as a plain integer.

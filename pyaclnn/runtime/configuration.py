@@ -77,7 +77,7 @@ def configuration(*, load: bool) -> str:
     """Return the text of ``show_config``.
 
     Args:
-        load: Whether to load the backend if none is loaded yet.
+        load: True to load the backend if none is loaded yet.
 
     Returns:
         Lines of a name and a value.

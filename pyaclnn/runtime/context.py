@@ -88,7 +88,7 @@ def restore_context(previous: Pointer | None) -> None:
     """Make ``previous`` current again if it was there and is not now.
 
     Args:
-        previous: What ``current_context`` returned earlier on this thread; must still exist.
+        previous: Earlier result of ``current_context`` on this thread; must still exist.
     """
     if previous is not None and current_context() != previous:
         call("aclrtSetCurrentContext", previous)

@@ -225,7 +225,7 @@ def require_device(routine: str, device: Device | None) -> Device:
 
     Args:
         routine: The operation, for the message.
-        device: What the caller gave; None for the default device.
+        device: The caller's argument; None for the default device.
 
     Returns:
         The device to use.
@@ -320,8 +320,8 @@ class _Opening:
             return
         previous = context_before() if self._complete else self._before
         if self._complete and previous == self._context:
-            # CANN keeps it current as long as others have the device open. Whether they have is
-            # not known: another thread may reset it between a look at them and this reset.
+            # CANN keeps it current as long as others have the device open. That is
+            # unknown: another thread may reset it between a check and this reset.
             previous = None
         try:
             let_go("aclrtResetDevice", self.id, self._held)

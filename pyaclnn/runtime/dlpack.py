@@ -104,7 +104,7 @@ class Exported(NamedTuple):
         strides: Bytes from one element to the next along each axis.
         dtype: The data type.
         capsule: Keeps the memory: as long as it lives, its maker does not free.
-        writable: Whether the maker says that it may be written.
+        writable: True if the maker says that it may be written.
     """
 
     device_type: int
@@ -265,7 +265,7 @@ def host_array(routine: str, argument: str, value: object) -> NDArray[Any] | Non
     Args:
         routine: The public function, for messages.
         argument: The argument's name.
-        value: What speaks ``__dlpack__`` or ``__array_interface__``.
+        value: Object with ``__dlpack__`` or ``__array_interface__``.
 
     Returns:
         The array; None if the value speaks neither.

@@ -71,7 +71,7 @@ class Event(Handle):
             raise
         self._lock = reentrant_lock()
         self._was_recorded = False
-        # What has passed when the event has; None while that is not known.
+        # Mark of the stream that the event completes; None while unknown.
         self._recorded: tuple[Timeline, int] | None = None
 
     @property
@@ -179,7 +179,7 @@ def require_event(routine: str, argument: str, event: object) -> None:
     Args:
         routine: The operation, for the message.
         argument: The argument's name.
-        event: What the caller gave.
+        event: The caller's argument.
 
     Raises:
         InvalidArgumentError: It is no event.

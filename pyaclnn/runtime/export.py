@@ -85,7 +85,7 @@ class Lent:
         it, needs it.
 
         Args:
-            tensor: What speaks ``__dlpack__``, such as a tensor of torch-npu.
+            tensor: Object with ``__dlpack__``, such as a tensor of torch-npu.
             device: Where it lies; the stream's, or the default device, if None.
             stream: Where the array will be used. The other library, which is told of it in
                 DLPack's terms, makes it wait for what is still to be written; torch-npu does not,

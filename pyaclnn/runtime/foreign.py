@@ -54,7 +54,7 @@ def shared_stream(routine: str, stream: Any) -> SharedStream | None:
 
     Args:
         routine: The operation, for the message.
-        stream: What the caller gave.
+        stream: The caller's argument.
 
     Returns:
         None if it is not recognized as a stream.

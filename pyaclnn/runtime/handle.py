@@ -55,7 +55,7 @@ class Resource:
     """One C object, owned or borrowed, released when unwanted and unpinned.
 
     Attributes:
-        kind: What it is, for counters and messages.
+        kind: Noun for the object, in counters and messages.
         pointer: The C pointer.
     """
 
@@ -73,13 +73,13 @@ class Resource:
         """Take over ``pointer``, or what is going to be made: see ``adopt``.
 
         Args:
-            kind: What it is.
+            kind: Noun for the object.
             pointer: The C pointer; None for an object that is still to be made.
             release: Gives the C object back; never raises. None for a borrowed object. It may be
                 called again if a signal handler's exception ends it.
             unwanted: Called when the object is no longer referenced, before it is released, which
                 may come later. Never raises; may be called again, and is if it returns False.
-            dependencies: What must outlive the object. Resources among them are pinned.
+            dependencies: Objects that must outlive this one. Resources among them are pinned.
         """
         self._state = _WANTED
         self._pins: list[int] = []
@@ -193,7 +193,7 @@ def finalizer_of(owner: object, function: Callable[..., object], *arguments: obj
         *arguments: They may not refer to the object.
 
     Returns:
-        What calls the function before that, or never, if it is detached.
+        The finalizer, which calls the function before that, or never, if it is detached.
     """
     lost = _Lost(owner, FINALIZER_QUEUE.note_in_c)
     lost.finalizer = Finalizer(owner, _end, lost, function, *arguments)

@@ -31,8 +31,8 @@ def as_numpy(
     Args:
         routine: The public function, for messages.
         argument: The argument's name.
-        host: What the caller gave.
-        expected: What it must be, in words.
+        host: The caller's argument.
+        expected: Description of a valid value.
 
     Raises:
         InvalidArgumentError: It is no such array, has a mask, or lies elsewhere.
@@ -53,8 +53,8 @@ def require_numpy(
     Args:
         routine: The public function, for the message.
         argument: The argument's name.
-        host: What the caller gave.
-        expected: What it must be, in words.
+        host: The caller's argument.
+        expected: Description of a valid value.
 
     Raises:
         InvalidArgumentError: It is something else.
@@ -69,7 +69,7 @@ def require_numpy(
 def _is_masked(given: object) -> bool:
     """True if something is an array with a mask."""
     # Naming the class would load all of NumPy's masked arrays, with the first call of every
-    # program. Whoever has made such an array has them loaded.
+    # program. The maker of such an array has them loaded.
     masked = getattr(sys.modules.get("numpy.ma"), "MaskedArray", None)
     return masked is not None and isinstance(given, masked)
 
@@ -87,7 +87,7 @@ def _way_to_numpy(argument: str, host: object) -> str | None:
 
     Args:
         argument: The argument's name.
-        host: What the caller gave for it.
+        host: The caller's argument for it.
     """
     buffers = (memoryview, array, ctypes.Array)
     ways = (

@@ -127,10 +127,10 @@ def launch_function(timeline: Timeline, function: Callable[[], Any]) -> Future[A
 
     Args:
         timeline: The stream's, whose context is current.
-        function: What is called, in another thread.
+        function: Function to call in another thread.
 
     Returns:
-        What becomes of it.
+        The state of the call.
 
     Raises:
         UnsupportedError: Threads are greenlets, which cannot run while another one waits in C.

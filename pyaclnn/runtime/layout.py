@@ -52,7 +52,7 @@ class Layout:
         span: Bytes from the start of the first element to the end of the last in memory.
         format: The name of the format that is passed to CANN.
         storage: The shape of the storage, where it is another than that of the elements in one row.
-        is_contiguous: Whether the elements lie without gaps in C order.
+        is_contiguous: True if the elements lie without gaps in C order.
         room: The size of block that a pool hands out for it.
     """
 

@@ -46,9 +46,9 @@ class Memory(Resource):
     """Block of memory, released without references after each timeline has passed its last use.
 
     Attributes:
-        block: What the launchers read and write.
+        block: C structure that the launchers read and write.
         nbytes: Its size.
-        borrowed: Whether it has another owner, so that several views of it may exist.
+        borrowed: True if it has another owner, so that several views of it may exist.
     """
 
     __slots__ = ("_overflow", "_taken", "block", "borrowed", "nbytes")

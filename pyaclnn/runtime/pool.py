@@ -158,11 +158,11 @@ class Pool:
     """The cache of one stream.
 
     It keeps about as much idle as was in use at a time lately, or 16 MiB if that is more, and gives
-    the rest back to CANN, what was used longest ago first. Whoever goes on asking for the same
+    the rest back to CANN, what was used longest ago first. A program that asks for the same
     sizes gets the same blocks: nothing is given back as long as nothing new is needed.
 
     Attributes:
-        enabled: Whether memory is kept; if not, it goes back to CANN at once. The environment
+        enabled: True if memory is kept; if not, it goes back to CANN at once. The environment
             variable PYACLNN_CACHING=0 turns every pool off.
     """
 
@@ -213,7 +213,7 @@ class Pool:
         Args:
             layout: The array's layout.
             device: The stream's device.
-            idle: Whether the memory is used at once, not in stream order.
+            idle: True if the memory is used at once, not in stream order.
 
         Returns:
             A loan, whose memory holds anything.

@@ -64,7 +64,7 @@ def require_written(routine: str, memory: Memory, first: int, end: int) -> None:
 
     Args:
         routine: The public function, for the message.
-        memory: What is to be read.
+        memory: Memory to read.
         first: The first byte, counted from the memory's start.
         end: The byte after the last.
 
@@ -248,7 +248,7 @@ def end_work(timeline: Timeline, stream: Pointer) -> bool:
         stream: The stream.
 
     Returns:
-        Whether the stream is at its end; if not, it is to be asked again later.
+        True if the stream is at its end; if not, it is to be asked again later.
 
     Raises:
         KernelError: The work failed.

@@ -54,7 +54,7 @@ def count_of(value: object, most: int = LARGEST) -> int | None:
     """Return an integer, Python's or NumPy's, as a plain one.
 
     Args:
-        value: What a caller gave.
+        value: A caller's argument.
         most: The largest that is accepted.
 
     Returns:

@@ -228,7 +228,7 @@ class Stream(Handle):
 
         Args:
             function: The function.
-            *arguments: What it is called with.
+            *arguments: Arguments of the function.
 
         Returns:
             Its result, or its exception, once it was called: ``result()`` waits for that, and
@@ -356,7 +356,7 @@ def require_stream(routine: str, stream: StreamLike | None, device: Device | Non
 
     Args:
         routine: The operation, for the message.
-        stream: What the caller gave; None for the default stream. One of another library is
+        stream: The caller's argument; None for the default stream. One of another library is
             borrowed for the operation.
         device: Where the operation's memory lies; None for any device.
 

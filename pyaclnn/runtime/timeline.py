@@ -81,10 +81,10 @@ class Timeline:
     """The submissions to one stream.
 
     Attributes:
-        struct: What the launchers read and write.
+        struct: C structure that the launchers read and write.
         context: The address of the stream's context.
         borrowers: Users of a borrowed stream.
-        crowded: Whether so much memory waits that the stream should be asked how far it is.
+        crowded: True if so much memory waits that the stream should be asked how far it is.
         given_up: A wait for the stream was given up, by an interrupt or at a time limit. Who ends
             the stream does not wait for it again.
         pool: The cache of memory for results, once there is one.
@@ -290,7 +290,7 @@ class Timeline:
 
     def orphan(self) -> None:
         """Belong to a stream of another process: nothing recognises this timeline as its own."""
-        # No context is there. What looks closely finds out why; all others look closely first.
+        # No context is there. The slow path reports why; all others check first.
         self.context = 0
         self.crowded = True
 

@@ -31,7 +31,7 @@ def release_idle(context: int) -> int:
         context: The address of the context.
 
     Returns:
-        How many bytes that were; some may wait for their stream.
+        The number of bytes; some may wait for their stream.
     """
     pools = [timeline.pool for timeline in timelines_in(context)]
     return sum(pool.trim() for pool in pools if pool is not None)

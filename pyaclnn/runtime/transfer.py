@@ -180,7 +180,7 @@ def fill_bytes(place: Place, nbytes: int, value: int, stream: StreamLike | None)
 
     Args:
         place: Where on the device.
-        nbytes: How many bytes; 0 does nothing.
+        nbytes: Number of bytes; 0 does nothing.
         value: 0 to 255.
         stream: Where to queue it; None to do it at once.
 
@@ -207,7 +207,7 @@ def check_host(routine: str, host: NDArray[Any], layout: Layout) -> None:
 
     Args:
         routine: The public function, for the message.
-        host: What the caller gave.
+        host: The caller's argument.
         layout: The layout of the device array.
 
     Raises:
@@ -233,7 +233,7 @@ def check_alike(
 
     Args:
         routine: The public function, for the message.
-        given: What the caller gave, or its layout.
+        given: The caller's argument, or its layout.
         layout: The layout of the device array.
         argument: The name of what the caller gave.
 

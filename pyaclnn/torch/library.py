@@ -155,7 +155,7 @@ def _operator(  # noqa: C901  # functions that share what differs between norms
 
     # Without the preparations for transforms, which take longer than the norm.
     recorded = super(torch.autograd.Function, Recorded).apply
-    # How many transforms are active, as the compiler knows it; without the name, there may be one.
+    # The compiler's number of active transforms; without the name, there may be one.
     depth = getattr(torch._C._functorch, "get_dynamic_layer_stack_depth", lambda: 1)  # noqa: SLF001
 
     run, is_recording = ahead.run, torch.is_grad_enabled

@@ -73,7 +73,7 @@ class Norm(Protocol):
         Args:
             saved: The tensors that ``saved`` returned.
             upstream: The gradients of the results.
-            made: What it writes.
+            made: Tensors that it writes.
             wanted: Which gradients are required, by their places.
         """
 

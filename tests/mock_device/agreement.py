@@ -96,7 +96,7 @@ class Verdict(NamedTuple):
         change: The change: a data type, NULL, or a number of axes.
         status: The answer; of a type that is listed, the best answer to any such call.
         wanted: The answer by the rules; `ANY` for any but 161001.
-        named: Whether the text names the parameter, where it must.
+        named: True if the text names the parameter, where it must.
     """
 
     name: str

@@ -93,8 +93,8 @@ def program(cases: Sequence[str], *, registers: bool, planted: bool = False) -> 
 
     Args:
         cases: Signatures, a letter for each parameter.
-        registers: Whether the functions leave their arguments in registers.
-        planted: Whether one value is another one than is looked for.
+        registers: True if the functions leave their arguments in registers.
+        planted: True if one value is another one than is looked for.
     """
     lines = [_HEAD, _ARRIVE if registers else ""]
     lines += [f"{function.signature(function.name)};" for function in functions_of(cases)]

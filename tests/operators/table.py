@@ -91,9 +91,9 @@ class Step:
         mistakes: Some that it finds.
         chips: Families on which it is made.
         unconfigured: Families of chips on which every call that comes so far gets the code.
-        ordered: Whether of two mistakes here the log names that which stands first. The codes do
+        ordered: True if of two mistakes here the log names that which stands first. The codes do
             not show it.
-        named: Whether the log names a mistake made here, though one of a later step with the same
+        named: True if the log names a mistake made here, though one of a later step with the same
             code is there. The codes do not show it either.
     """
 
@@ -121,7 +121,7 @@ class Types:
         unknown: Rows of which nobody knows.
         code: The code of a refusal.
         follows: Attributes of type ``aclDataType``, each with the tensor whose type it repeats.
-        fails: Whether phase 2 fails with a row: for a chip and the types by name. None: not known.
+        fails: True if phase 2 fails with a row: for a chip and the types by name. None: not known.
     """
 
     names: tuple[str, ...]
@@ -162,10 +162,10 @@ class Case:
         launch: What phase 2 does; None if nobody knows.
         workspace: Bytes of workspace; None if nobody knows.
         gives: What tensors hold afterwards.
-        computed: Whether the formula tells the rest. A call of which neither tells is not run.
-        exact: Whether results must agree to the last bit of their type.
+        computed: True if the formula tells the rest. A call of which neither tells is not run.
+        exact: True if results must agree to the last bit of their type.
         rtol: Otherwise the relative error of float32; 16-bit types have one unit in the last place.
-        deterministic: Whether the device is set to deterministic results.
+        deterministic: True if the device is set to deterministic results.
     """
 
     name: str
@@ -236,7 +236,7 @@ class Table:
         updated: Arguments that are read and written.
         widened: Results that are only as exact as the narrowest type of the call.
         optional: Tensors that may be NULL, which the formula knows the meaning of.
-        each: Whether it takes lists of tensors: each stands in one of its own.
+        each: True if it takes lists of tensors: each stands in one of its own.
     """
 
     name: str

@@ -63,7 +63,7 @@ class Problem:
         shape: The tensor's shape.
         lead: How many axes lead; the others are normalized.
         layout: How the tensors lie in memory.
-        wide: Whether the parameters are float32 (float64 for float64) beside a narrower tensor.
+        wide: True if the parameters are float32 (float64 for float64) beside a narrower tensor.
         seed: Where the values come from.
     """
 

@@ -109,7 +109,7 @@ aclError aclmdlRIEndTask(aclmdlRI model, aclrtStream stream)
     return ACL_SUCCESS;
 }
 
-/* What is never activated does not run: its tasks do nothing. */
+/* A stream that is never activated does not run: its tasks do nothing. */
 static void drop_inactive(struct graph *graph)
 {
     for (struct task *task = graph->first; task != NULL; task = task->next) {

@@ -60,7 +60,7 @@ aclError aclGetCompileopt(aclCompileOpt opt, char *value, size_t length)
     return ACL_SUCCESS;
 }
 
-/* Whether one compiled operator serves many shapes, as every operator does here. */
+/* True if one compiled operator serves many shapes, as every operator does here. */
 aclError aclopSetCompileFlag(aclOpCompileFlag flag)
 {
     if (flag != ACL_OP_COMPILE_DEFAULT && flag != ACL_OP_COMPILE_FUZZ) {

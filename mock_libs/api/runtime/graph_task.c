@@ -240,7 +240,7 @@ static void look_for_group(const struct mock_live_object *living, void *data)
     }
 }
 
-/* What the stream is given is not run: it goes to a graph that ends with the update. */
+/* Work for the stream is not run: it goes to a graph that ends with the update. */
 aclError aclmdlRICaptureTaskUpdateBegin(aclrtStream handle, aclrtTaskGrp which)
 {
     aclError status;

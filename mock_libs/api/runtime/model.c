@@ -43,7 +43,7 @@ size_t aclmdlGetNumOutputs(aclmdlDesc *modelDesc)
     return 0;
 }
 
-/* What is asked of an input or output, of which a description here has none. */
+/* Queries about an input or output; a description here has none. */
 #define GETTER(type, name, constant, nothing)             \
     type name(constant aclmdlDesc *modelDesc, size_t index) \
     {                                                     \

@@ -123,7 +123,7 @@ aclError aclmdlSetExecConfigOpt(aclmdlExecConfigHandle *handle, aclmdlExecConfig
     return set(&handle->values, OF_EXECUTION, (int)attr, attrValue, valueSize);
 }
 
-/* What a type of loading must be given, in bits of the attributes. */
+/* Required attributes of each type of loading, as bits. */
 static uint32_t required(size_t type)
 {
     const bool from_file = type == ACL_MDL_LOAD_FROM_FILE ||

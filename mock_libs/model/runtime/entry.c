@@ -88,7 +88,7 @@ __attribute__((constructor)) static void set_up(void)
 __attribute__((destructor)) static void at_exit(void)
 {
     mock_enter();
-    /* What was given up could not have been released without waiting for it. */
+    /* The abandoned objects could not have been released without a wait. */
     if (!mock_stream_any_given_up()) {
         mock_live_objects_report(MOCK_ALIVE_AT_EXIT);
     }

@@ -82,7 +82,7 @@ aclError mock_fail(aclError code, const char *format, ...)
     return code;
 }
 
-/* What a program can do instead of calling a function that refuses. */
+/* Alternatives to functions that refuse. */
 static const struct {
     const char *function, *instead;
 } ALTERNATIVES[] = {

@@ -28,7 +28,7 @@ aclError mock_callback_add(enum mock_callback_list list, uintptr_t key, mock_cal
                            void *data);
 aclError mock_callback_remove(enum mock_callback_list list, uintptr_t key, mock_callback function);
 
-/* How a list's functions are called; a status other than 0 ends it. */
+/* Calls one function of a list; a status other than 0 ends it. */
 typedef int (*mock_caller)(mock_callback function, void *data, const void *what);
 /* Call those of a key, or with UINTPTR_MAX all, in the order of registration, without the lock.
  * Returns the last status. */

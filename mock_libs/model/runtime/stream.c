@@ -266,7 +266,7 @@ void mock_stream_fail(struct stream *stream, aclError code, const char *format, 
     va_end(arguments);
     stream->error = code;
     mock_context_keep_failure(stream->context, stream->error_text);
-    /* What the simulated NPU cannot compute stops nothing: CANN would have computed it. */
+    /* An operator that the simulated NPU cannot compute stops nothing: CANN would have computed it. */
     if (stream->stop_on_failure && code != MOCK_NOT_IMPLEMENTED) {
         stream->context->stopped = code;
     }

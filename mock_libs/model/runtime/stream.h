@@ -42,7 +42,7 @@ struct stream *mock_stream_first(void);
 struct stream *mock_stream_find_task(bool (*is)(const struct task *task, const void *what),
                                 const void *what, const struct stream *but, uint64_t *position);
 void mock_stream_delete(struct stream *stream);
-/* How many there are. */
+/* Their number. */
 size_t mock_stream_count(void);
 /* Return whether any has work for which the program waits no longer. */
 bool mock_stream_any_given_up(void);

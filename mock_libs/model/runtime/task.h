@@ -66,7 +66,7 @@ enum task_kind {
     TASK_BRANCH
 };
 
-/* How a notify that holds a number is changed, or waited for. */
+/* Change of a notify that holds a number, or condition of a wait for it. */
 struct mock_counting {
     uint32_t mode, value;
     bool clear; /* the wait sets it to 0 */

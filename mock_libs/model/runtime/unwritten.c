@@ -9,7 +9,7 @@ static uint64_t larger(uint64_t one, uint64_t other)
     return one > other ? one : other;
 }
 
-/* How many bytes of a range a part has. */
+/* Size of a part of a range in bytes. */
 static uint64_t common(const struct mock_unwritten_part *part, uint64_t offset, uint64_t bytes)
 {
     const uint64_t start = larger(part->offset, offset);

@@ -29,7 +29,7 @@ def get_layer_norm_max_min_tmp_size(
     Args:
         src_shape: {B, S, storage H, origin H}.
         type_size: The size of an element, 2 (half) or 4 (float).
-        is_reuse_source: Whether the kernel may overwrite its input; half kernels never do.
+        is_reuse_source: True if the kernel may overwrite its input; half kernels never do.
         soc: The chip; all that have the interface agree.
 
     Returns:
@@ -64,7 +64,7 @@ def get_layer_norm_nd_tiling_info(
         src_shape: {B, S, storage H, origin H}.
         stack_buffer_size: The size of the temporary buffer, in bytes.
         type_size: The size of an element, 2 (half) or 4 (float).
-        is_reuse_source: Whether the kernel may overwrite its input; half kernels never do.
+        is_reuse_source: True if the kernel may overwrite its input; half kernels never do.
         soc: The chip; all that have the interface agree.
 
     Returns:

@@ -39,7 +39,7 @@ def get_layer_norm_grad_max_min_tmp_size(
     Args:
         src_shape: {B, S, storage H, origin H}.
         type_size: The size of an element, 2 (half) or 4 (float).
-        is_reuse_source: Whether the kernel may overwrite its inputs; half kernels never do.
+        is_reuse_source: True if the kernel may overwrite its inputs; half kernels never do.
         soc: The chip.
 
     Returns:
@@ -80,7 +80,7 @@ def get_layer_norm_grad_nd_tiling_info(
         stack_buffer_size: The size of the temporary buffer, in bytes; CANN's documents call it a
             number of elements. On Ascend 950 the layout does not depend on it.
         type_size: The size of an element, 2 (half) or 4 (float).
-        is_reuse_source: Whether the kernel may overwrite its inputs; half kernels never do.
+        is_reuse_source: True if the kernel may overwrite its inputs; half kernels never do.
         soc: The chip.
 
     Returns:

@@ -29,7 +29,7 @@ def get_layer_norm_grad_beta_max_min_tmp_size(
     Args:
         src_shape: {B, S, storage H, origin H}.
         type_size: The size of an element, 2 (half) or 4 (float).
-        is_reuse_source: Whether the kernel may overwrite an input; changes nothing here.
+        is_reuse_source: True if the kernel may overwrite an input; changes nothing here.
         soc: The chip; all that have the interface agree.
 
     Returns:
@@ -65,7 +65,7 @@ def get_layer_norm_grad_beta_nd_tiling_info(
         stack_buffer_size: The size of the temporary buffer, in bytes; CANN's documents call it a
             number of elements.
         type_size: The size of an element, 2 (half) or 4 (float).
-        is_reuse_source: Whether the kernel may overwrite an input; changes nothing here.
+        is_reuse_source: True if the kernel may overwrite an input; changes nothing here.
         soc: The chip; all that have the interface agree.
 
     Returns:

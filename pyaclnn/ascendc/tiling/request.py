@@ -48,7 +48,7 @@ class TilingRequest(NamedTuple):
         interface: layernorm, layernorm-rstd, layernorm-grad or layernorm-grad-beta.
         src_shape: The shape as the host functions take it: {B, S, storage H, origin H} or {A, R}.
         type_size: The size of an element, 2 (half) or 4 (float).
-        reuse: Whether the kernel may overwrite its source.
+        reuse: True if the kernel may overwrite its source.
         compute_rstd: For layernorm-rstd: False if the kernel outputs the variance.
         soc: The chip.
     """

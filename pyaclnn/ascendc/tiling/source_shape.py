@@ -62,7 +62,7 @@ class BshShape(NamedTuple):
         Args:
             src_shape: The shape.
             type_size: The size of an element, in bytes.
-            may_be_padded: Whether the interface supports rows that end in padding.
+            may_be_padded: True if the interface supports rows that end in padding.
 
         Raises:
             TilingError: A length or the type size is not one that the kernels take.

@@ -195,7 +195,7 @@ static uint64_t record_call(uint32_t number, struct capture_function *function,
     struct capture_use use = {0};
     capture_begin_use(&use, function, words);
     const struct capture_operands *of = use.object == NULL ? NULL : use.object->operands;
-    /* What copies are on their way from may end behind the last call that is recorded. */
+    /* Memory with copies under way may be freed after the last recorded call. */
     const uint8_t hook = function->hook;
     if (wanted || hook == CAPTURE_RESET || hook == CAPTURE_END_STREAM || hook == CAPTURE_DROP_STREAM ||
         hook == CAPTURE_END_CONTEXT) {
@@ -245,7 +245,7 @@ static uint64_t record_call(uint32_t number, struct capture_function *function,
         put_call(function, number, head, words, result, kept_message);
     }
     capture_return();
-    /* Of a call on its way a file that another thread begins has either the record or the object. */
+    /* A file that another thread begins has either the record or the object of a call under way. */
     pthread_mutex_lock(&capture_locks[CAPTURE_FILE]);
     if (wanted || (kept && capture_has_begun(call))) {
         capture_write_call(&made, capture_place(), failed);

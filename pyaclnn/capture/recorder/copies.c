@@ -93,7 +93,7 @@ static void finish(struct capture_pending *taken, bool failed)
     }
 }
 
-/* Copies that nobody will see arrive. Their memory stays: a device may yet write it. */
+/* Give up copies that are not waited for. Their memory stays: a device may yet write it. */
 static void lose(struct capture_pending *taken)
 {
     if (taken != NULL) {
@@ -115,7 +115,7 @@ static struct capture_reach of_stream(uint64_t stream)
         .kind = CAPTURE_OF_STREAM, .context = capture_context(), .stream = stream};
 }
 
-/* What the program waits for: a stream, or the device of its context. */
+/* The subject of the program's wait: a stream, or the device of its context. */
 static struct capture_reach of_wait(const struct capture_function *function, const union mock_word *words)
 {
     const bool of_device = function->hook == CAPTURE_SYNCHRONIZE_DEVICE;
@@ -233,7 +233,7 @@ bool capture_waits(const struct capture_function *function)
            function->hook == CAPTURE_QUERY;
 }
 
-/* Whether the work is over: a status of the wait itself, such as that of a wrong handle, says nothing. */
+/* True if the work is over: a status of the wait itself, such as that of a wrong handle, says nothing. */
 static bool is_over(const struct capture_function *function, const union mock_word *words, int32_t status)
 {
     int32_t queried = COMPLETE;

@@ -236,7 +236,7 @@ static void put_due(bool flush)
     }
 }
 
-/* Whether the file is open, and, if it is new, has what is alive; the lock is held. */
+/* True if the file is open, and, if it is new, has what is alive; the lock is held. */
 static bool is_open(void)
 {
     if (trace.active && trace.file < 0) {
@@ -299,7 +299,7 @@ bool capture_wanted(uint64_t call)
     return capture_active() && call >= capture_settings.first && call < capture_settings.last;
 }
 
-/* What was passed on without a record: a count of each function. */
+/* Counts of functions that were passed on without a record. */
 static void put_unknown(void)
 {
     const char *name;

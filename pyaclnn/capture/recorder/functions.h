@@ -16,7 +16,7 @@ struct capture_parameter {
     uint16_t size; /* of an element, or of the structure, in bytes */
 };
 
-/* What the recorder does at a function besides recording it. */
+/* Actions of the recorder at a function besides the record. */
 enum capture_hook {
     CAPTURE_NO_HOOK,
     CAPTURE_PHASE_1,
@@ -41,7 +41,7 @@ enum capture_hook {
     CAPTURE_QUERY,
 };
 
-/* What a function does to memory of devices, as its letter in the table. */
+/* Effects of a function on device memory; the letters of the table. */
 enum capture_effect {
     CAPTURE_UNKNOWN_EFFECT = 0,
     CAPTURE_HARMLESS = 'Q',  /* writes none */

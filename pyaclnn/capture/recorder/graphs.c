@@ -60,7 +60,7 @@ static const uint8_t *end_from(const struct capture_tensor *tensor, const uint8_
     return bytes == capture_span(tensor) && begin <= place && place < end ? end : place;
 }
 
-/* Whether operators before have written all of a tensor. */
+/* True if operators before have written all of a tensor. */
 static bool is_written(const struct capture_tensor *tensor, const struct capture_operand *list,
                        uint32_t count)
 {
@@ -77,7 +77,7 @@ static bool is_written(const struct capture_tensor *tensor, const struct capture
     return capture_span(tensor) != 0 && at >= end;
 }
 
-/* Whether a tensor that is written leaves another no result: it fills it, or is of another type. */
+/* True if a tensor that is written leaves another no result: it fills it, or is of another type. */
 static bool replaces(const struct capture_operand *by, const struct capture_tensor *other)
 {
     const uint8_t *begin = capture_begin_of(&by->tensor), *end = begin + capture_span(&by->tensor);
@@ -94,7 +94,7 @@ static void add(struct capture_operands **to, const struct capture_operands *of)
         struct capture_operand one = of->list[i];
         one.place = count + i;
         one.drawn = true;
-        /* What the graph computes itself is no input of it. */
+        /* A result of the graph is no input of it. */
         one.read = one.read && !(count != 0 && is_written(&one.tensor, (*to)->list, count));
         capture_add_operand(to, &one);
     }

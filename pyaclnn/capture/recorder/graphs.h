@@ -6,7 +6,7 @@
 #include "operands.h"
 
 bool capture_graph_is_open(void); /* a copy would become a part of it */
-/* Whether what a stream is given becomes a part of a graph: others run while one is captured. */
+/* True if what a stream is given becomes a part of a graph: others run while one is captured. */
 bool capture_graph_takes(uint64_t stream);
 /* With the lock of the objects held: begin; add a call, and the tensors of an operator, or NULL; end
  * the capture of a stream, if it has left it, where 0 is no graph. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the recorder does at functions besides recording them: contents, operands, graphs. */
+/* Actions of the recorder at functions besides their records: contents, operands, graphs. */
 #include "hooks.h"
 
 #include <sys/uio.h>

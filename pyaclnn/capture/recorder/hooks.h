@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the recorder does at functions besides recording them: contents, operands, graphs. */
+/* Actions of the recorder at functions besides their records: contents, operands, graphs. */
 #pragma once
 
 #include "operands.h"
@@ -10,5 +10,5 @@ void capture_before(const struct capture_function *function, uint64_t call,
 void capture_after(const struct capture_function *function, uint64_t call,
                    const union mock_word *words, uint64_t result, const struct capture_operands *of,
                    bool drawn);
-/* Whether the host can read memory: that of a device faults, and a program may be wrong. */
+/* True if the host can read memory: that of a device faults, and a program may be wrong. */
 bool capture_is_readable(const uint8_t *data, uint64_t size);

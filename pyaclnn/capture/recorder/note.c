@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a call has made, ended or chosen. */
+/* Objects that a call creates, destroys or makes current. */
 #include "note.h"
 
 #include <sched.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a call has made, ended or chosen. */
+/* Objects that a call creates, destroys or makes current. */
 #pragma once
 
 #include "functions.h"
@@ -20,15 +20,15 @@ void capture_end_use(struct capture_use *use);
 void capture_await_ends(const struct capture_function *function, const union mock_word *words,
                         uint64_t result);
 
-/* What is asked of CANN about a call before locks are taken. */
+/* Answers of CANN about a call, asked for before locks are taken. */
 struct capture_noted {
     struct capture_object *used; /* the object of its use */
     uint64_t context;            /* of its thread, if the call is located */
     bool drawn;                  /* it has become a part of a graph */
 };
-/* Whether a call makes, ends, chooses or changes anything. */
+/* True if a call makes, ends, chooses or changes anything. */
 bool capture_matters(const struct capture_function *function);
-/* Whether what it makes or chooses ends with a context of CANN. */
+/* True if what it makes or chooses ends with a context of CANN. */
 bool capture_is_located(const struct capture_function *function);
 /* Note a call; NULL: its record is not kept. */
 void capture_note(const struct capture_function *function, const struct capture_call *call,

@@ -41,7 +41,7 @@ void capture_add_operand(struct capture_operands **to, const struct capture_oper
     (*to)->count = count + 1;
 }
 
-/* Whether elements of an aclFormat lie as the strides say. */
+/* True if elements of an aclFormat lie as the strides say. */
 static bool is_plain(int32_t format)
 {
     static const int8_t PLAIN[] = {-1, 0, 1, 2, 16, 27, 30, 35, 47}; /* ND, and letters in an order */

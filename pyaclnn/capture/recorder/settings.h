@@ -19,6 +19,6 @@ extern struct capture_settings capture_settings;
 
 /* Read NAME=VALUE, each with a semicolon behind it. */
 void capture_set(const char *options);
-/* Whether a part of the trace may be needed that is not written, or is thrown away. */
+/* True if a part of the trace may be needed that is not written, or is thrown away. */
 bool capture_keeping(void);
 bool capture_is_copied(void); /* contents of some operators are recorded */

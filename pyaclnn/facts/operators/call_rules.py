@@ -56,16 +56,16 @@ class ParameterRule(NamedTuple):
     """Values that a parameter may have.
 
     Attributes:
-        pointer: Whether anything is known about NULL.
-        nullable: Whether NULL may be passed.
+        pointer: True if anything is known about NULL.
+        nullable: True if NULL may be passed.
         words: The data types of a tensor, as the table has them; empty if they are not known.
-        documented: Whether the types are known from the documents alone.
+        documented: True if the types are known from the documents alone.
         axes: The largest number of dimensions of a tensor.
         like: The place of the parameter whose type it has; None if there is none.
-        like_documented: Whether that is known from the documents alone.
+        like_documented: True if that is known from the documents alone.
         cast: The source of a cast to its type: places of parameters, or ``"f"`` for FLOAT; empty
             if any type is cast. None if there is no cast.
-        private: Whether it may have a format with a layout of its own.
+        private: True if it may have a format with a layout of its own.
     """
 
     pointer: bool = False
@@ -83,7 +83,7 @@ class ParameterRule(NamedTuple):
 
         Args:
             family: The family.
-            bfloat16: Whether its chips compute in bfloat16.
+            bfloat16: True if its chips compute in bfloat16.
         """
         return _types(self.words, family, bfloat16) if self.words else None
 

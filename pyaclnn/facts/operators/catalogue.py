@@ -57,9 +57,9 @@ class Parameter(NamedTuple):
     Attributes:
         name: Its C name.
         kind: Its C type, a letter of ``C_TYPES``.
-        constant: Whether its C type is const.
-        read: Whether the operator reads what it is given.
-        written: Whether the operator writes into it.
+        constant: True if its C type is const.
+        read: True if the operator reads what it is given.
+        written: True if the operator writes into it.
     """
 
     name: str
@@ -89,7 +89,7 @@ class Entry(NamedTuple):
             ``9.2``.
         removed: The first release that does not have it any more, or None.
         area: ``math``, ``nn``, ``cv`` or ``transformer``: since CANN 8.5 the library that has it.
-        guessed: Whether its directions are guessed from names and types, for want of a document.
+        guessed: True if its directions are guessed from names and types, for want of a document.
         parameters: The parameters of its first phase but for the last two, ``uint64_t *`` and
             ``aclOpExecutor **``, which are the same for all.
         note: A remark for callers, which its C header has; or empty.

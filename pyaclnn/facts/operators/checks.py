@@ -70,7 +70,7 @@ class Check(NamedTuple):
         kind: The kind of check: the function of this module that made the check.
         names: The parameters that it looks at, by C names; none for all that the kind concerns.
         code: The status if it fails.
-        late: Whether phase 1 succeeds all the same, and phase 2 fails.
+        late: True if phase 1 succeeds all the same, and phase 2 fails.
         least: The least number of axes.
         most: The greatest number of axes; None for the number that the shape in words has.
         allowed: The values or data types that are accepted.

@@ -69,7 +69,7 @@ def describe(
 
     Args:
         c_name: The C name of phase 2.
-        build: How CANN builds it.
+        build: Its build in CANN.
         doc: The computation in a sentence, with the formula.
         types: Rows of types by chip families, see :mod:`pyaclnn.facts.operators.types`.
         parameters: The C parameters, by their C names in the order of C.
@@ -89,15 +89,15 @@ def describe(
         zeros: Groups of axes, and outputs.
         channels_last: Families of chips.
         accepted_types: Rows of types by chip families, ``*`` for any.
-        essential: Whether a CANN without it is no CANN for norms.
-        in_place: Whether an output may be exactly an input.
-        lists: Whether C takes a list of tensors for every tensor.
+        essential: True if a CANN without it is no CANN for norms.
+        in_place: True if an output may be exactly an input.
+        lists: True if C takes a list of tensors for every tensor.
         saved: The name of another operator, and of tensors that its result has.
         mistake: As in `Operator`.
         hooks: Functions for what no check states.
         later: Changes by the release of CANN that makes them: of any of these arguments, and of
             attributes of tensors by their C names.
-        shows: What the docstring's example prints: the second row of the first result.
+        shows: Output of the docstring's example: the second row of the first result.
     """
     named = {
         key: p._replace(c_name=key, name=p.name or _name(key, p)) for key, p in parameters.items()

@@ -28,7 +28,7 @@ class Directions(NamedTuple):
 
     Attributes:
         each: ``in``, ``out`` or ``inout`` for each.
-        guessed: Whether that is a guess.
+        guessed: True if that is a guess.
     """
 
     each: tuple[str, ...]

@@ -40,7 +40,7 @@ _SYNONYMS = {
 
 
 class Build(Enum):
-    """How CANN builds an operator.
+    """The build of an operator in CANN.
 
     A composite one is written by hand over several kernels and checks everything itself; an
     individual one is generated from its definition and leaves shapes to the kernel's tiling.
@@ -69,7 +69,7 @@ class _Fields(NamedTuple):
     Attributes:
         c_name: The C name of phase 2.
         name: The name of the public function.
-        build: How CANN builds it.
+        build: Its build in CANN.
         doc: The computation in a sentence, with the formula.
         parameters: The C parameters, by their C names.
         types: The types that it takes.
@@ -88,10 +88,10 @@ class _Fields(NamedTuple):
             others the channels are axis 1 whatever the format.
         accepted_types: The rows of types that phase 1 accepts, where there are more than public
             functions take, by chip families; ``*`` is any.
-        essential: Whether a CANN without it is no CANN for norms.
-        in_place: Whether an output may be exactly an input, as programs for CANN pass them.
+        essential: True if a CANN without it is no CANN for norms.
+        in_place: True if an output may be exactly an input, as programs for CANN pass them.
         source: Where CANN has its rules.
-        lists: Whether C takes a list of tensors for every tensor: the rest is about each of them.
+        lists: True if C takes a list of tensors for every tensor: the rest is about each of them.
         saved: The tensors that the keyword ``saved`` takes from the result of another operator,
             by their Python names; the first is that operator's.
         mistake: Finds saved numbers that have another meaning than the operator gives them. It gets
@@ -99,7 +99,7 @@ class _Fields(NamedTuple):
             `constraint` does.
         hooks: Functions for what no check states.
         later: Attributes that change from a release of CANN on, by the release's name.
-        shows: What the docstring's example prints: the second row of the first result.
+        shows: Output of the docstring's example: the second row of the first result.
         torch_text: The signature of PyTorch's function, as `TorchSignature.of` reads it.
     """
 

@@ -110,26 +110,26 @@ class Tensor(NamedTuple):
         c_name: Its C name.
         name: Its Python name.
         doc: Its description in the documentation.
-        role: Whether the operator reads it, writes it, or both.
+        role: True if the operator reads it, writes it, or both.
         type: Its type in words, see :mod:`pyaclnn.facts.operators.types`.
         shape: Its shape in words, see :mod:`pyaclnn.facts.operators.words`.
-        optional: Whether the caller may leave it out, which is NULL in C.
+        optional: True if the caller may leave it out, which is NULL in C.
         when: Returns, from the values of options and the optional tensors that are there, whether
             an output is wanted; None if it always is.
-        placeholder: Whether C requires a tensor also where the output is not wanted.
+        placeholder: True if C requires a tensor also where the output is not wanted.
         infer: Returns the shape of an output that words do not describe.
         unchecked: The properties that CANN does not compare although they must be right: ``type``,
             which has to be a known one, or ``untyped``, which has not; ``shape``; with ``count`` it
             compares numbers of elements instead of shapes.
-        ignored: Whether no kernel reads it.
-        positive: Whether its values are positive numbers.
+        ignored: True if no kernel reads it.
+        positive: True if its values are positive numbers.
         large: The factor of its values in samples.
         indexes: The axis, by its word, whose indices it holds.
         made_by: The operator that returns it, and the name of that output: samples come from it.
         exact_as: The word of types whose precision its values have.
         unwritten: The chip families that never write it, though it must be there.
         packed: The type in which it holds eight numbers of 4 bits an element, along the last axis.
-        on_request: Whether it is written only where the caller has an array for it.
+        on_request: True if it is written only where the caller has an array for it.
         fill: The number that CANN fills it with where the primary tensor is empty; None for none.
         by_chip: Pairs of a chip family, ``*`` for the others, and the word for its numbers there.
     """
@@ -193,8 +193,8 @@ class Option(NamedTuple):
             callers' numbers get first; nothing if CANN accepts any.
         choices: With `Kind.STRING`, the accepted values.
         sample: Its value in samples, by the lengths that are known, if not the default.
-        unchecked: Whether CANN accepts any value, although it must be in its range.
-        null: Whether C may get NULL for it, though its name does not end in ``Optional``.
+        unchecked: True if CANN accepts any value, although it must be in its range.
+        null: True if C may get NULL for it, though its name does not end in ``Optional``.
     """
 
     c_name: str = ""

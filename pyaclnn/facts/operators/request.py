@@ -26,7 +26,7 @@ class Chip(Protocol):
 
     @property
     def kernel_cores(self) -> int:
-        """How many cores a vector kernel can be spread over."""
+        """Number of cores that a vector kernel can use."""
 
 
 class Given(Protocol):
@@ -38,7 +38,7 @@ class Given(Protocol):
 
     @property
     def size(self) -> int:
-        """How many elements it has."""
+        """Number of elements."""
 
     @property
     def type(self) -> str:

@@ -33,7 +33,7 @@ MAX_RANK = 8
 """The most axes that an aclnn tensor may have. Source: CANN: ops-nn, operator documents."""
 
 PACKED = 8
-"""How many numbers of 4 bits an element of int32 holds, along the last axis."""
+"""Number of 4-bit numbers in an element of int32, along the last axis."""
 
 
 class Word(Enum):
@@ -109,7 +109,7 @@ class Shape(NamedTuple):
 
         Args:
             dims: The shape of a tensor that is described so.
-            ranks: How many axes each group has.
+            ranks: Number of axes of each group.
             known: The known lengths; grows.
         """
         at = 0

@@ -60,12 +60,12 @@ class Check:
         id: Its stable name: a family and a number, e.g. ``ENV-002``, or an operator, e.g.
             ``NUM-rms_norm``.
         title: Its subject in a few words.
-        explanation: What it examines, why that matters and the source of the rule.
+        explanation: Subject of the check, why it matters, and the source of the rule.
         category: The family in words.
         module: The module of its function, in this folder or in that of the child.
         implementation: The function, without the underscore that its name begins with.
-        hardware: Whether it applies to a machine with an NPU only, and to no simulated one.
-        once: Whether one of several simulated devices does it for all, which have its kernels.
+        hardware: True if it applies to a machine with an NPU only, and to no simulated one.
+        once: True if one of several simulated devices does it for all, which have its kernels.
         group: The child process that does it: ``host`` (touches no device of its own), or one that
             exists for each device; ``compared`` needs none. None for a static check.
         needs: The checks that must have passed.

@@ -33,8 +33,8 @@ class Measured:
         expected: The expected figures, if any.
         soc_name: The chip.
         cann_version: The version of CANN.
-        simulated: Whether the chip is simulated.
-        whole: Whether the devices are whole chips, not virtual parts of them.
+        simulated: True if the chip is simulated.
+        whole: True if the devices are whole chips, not virtual parts of them.
     """
 
     of: Mapping[int, Mapping[str, Figure]]

@@ -36,7 +36,7 @@ class Extent:
     """Duration and extent of the steps on a device.
 
     Attributes:
-        iterations: How often each case of an operator is run.
+        iterations: Number of runs of each case of an operator.
         soak: Seconds for which the operators are repeated at the end; 0 for none.
         soak_threads: Number of threads in each process that repeat them.
         soak_faults: Faults to inject meanwhile, in `pyaclnn.mock.GRAMMAR`; on the simulated NPU
@@ -68,8 +68,8 @@ class Options(Extent):
         devices: The devices to examine, as the process numbers them; None for every visible one.
         only: Ids or families to run, with the checks that they need; empty for all of the level.
         skip: Ids or families to exclude.
-        fail_on_warn: Whether a warning makes the run fail.
-        fail_early: Whether nothing more is begun once something is broken.
+        fail_on_warn: True if a warning makes the run fail.
+        fail_early: True if nothing more is begun once something is broken.
         expected_devices: Expected number of devices; None for the number of nodes.
         soak_processes: Number of processes that repeat the operators.
         expected: The expected figures, if any.
@@ -102,7 +102,7 @@ class Facts:
 
     Attributes:
         soc_name: The chip.
-        devices: How many devices the process may use.
+        devices: Number of devices that the process may use.
     """
 
     soc_name: str | None = None

@@ -182,7 +182,7 @@ def admission(group: str, what: str, *, may_read: bool = True) -> str:
     Args:
         group: The group that owns the files: its name, or its number if it has none.
         what: The software that belongs to it, e.g. ``the driver``.
-        may_read: Whether the mode of the files admits the group.
+        may_read: True if the mode of the files admits the group.
     """
     if not may_read or group in {"root", "0", "wheel", "sudo"}:
         return f"have the administrator install {what} again, with --install-for-all"

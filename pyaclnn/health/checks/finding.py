@@ -113,7 +113,7 @@ class Finding:
         numbers: Comparisons of numeric checks.
         severity: The consequence for a scheduler; None to derive it from the status.
         figures: Measurements of checks that measure.
-        absent: Whether there is nothing to examine: no CANN, or no device.
+        absent: True if there is nothing to examine: no CANN, or no device.
     """
 
     status: Status

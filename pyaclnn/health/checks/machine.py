@@ -94,7 +94,7 @@ class Machine:
         gids: Its group ids.
         package_version: Returns the version of an installed Python package, or None.
         kind: Returns the kind of a file, and the numbers of a device.
-        assumed: Whether ``uid`` and ``gids`` are assumed, not those of this process: then
+        assumed: True if ``uid`` and ``gids`` are assumed, not those of this process: then
             permissions are derived from the modes of files, without the kernel.
     """
 

@@ -48,7 +48,7 @@ class GroupRun:
 
     Attributes:
         over: Why nothing more is tried, e.g. because a step has timed out; None at first.
-        facts: What the children learned.
+        facts: Results of the children for other checks.
         peers: The devices under examination that can be used.
         meeting: A folder where children of several devices wait for each other, if they do.
     """
@@ -67,7 +67,7 @@ class GroupRun:
 
         Args:
             checks: The checks, in order.
-            expected: How many devices should be visible, for the check that counts them.
+            expected: Number of devices that should be visible, for the check that counts them.
         """
         pending = self._state.runnable(checks, self._device)
         while pending and self.over is None and not self._state.stop.is_set():
@@ -176,7 +176,7 @@ def run_in_parallel(
         state: The state of the run; its listener gets the progress of the first child.
         device: The device, which all children open.
         checks: The checks.
-        processes: How many children run each check.
+        processes: Number of children that run each check.
     """
 
     def forward(event: Event) -> None:

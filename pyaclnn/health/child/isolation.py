@@ -54,14 +54,14 @@ class ChildOutcome:
 
     Attributes:
         results: The results of completed steps, as JSON.
-        facts: What the child learned for other checks: the chip's name, the number of devices.
+        facts: Results of the child for other checks: the chip's name, the number of devices.
         running: The step that was under way when the child ended, or None.
         ended: ``done``, ``crash`` or ``timeout``; ``flood`` if it wrote more than `MOST_OUTPUT`
             bytes; ``stopped`` if it was asked to end;
             ``abandoned`` if not even SIGKILL ended it; ``unborn`` if it ended before its first
             step began, which is not the vendor's doing.
         returncode: The exit status, negative for a signal; None for an abandoned child.
-        seconds: How long the interrupted step had been running.
+        seconds: Time that the interrupted step had been running.
         error: The end of the child's output.
         log: Lines of CANN's own log that report errors.
         pid: The process.

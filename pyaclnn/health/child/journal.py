@@ -36,10 +36,10 @@ class ChildTask(Extent):
         device: The device; None for steps that open none.
         steps: The ids of the checks, in order; for the smoke test the operators, all if none.
         deadlines: Seconds for each of them.
-        simulated: Whether the NPU is simulated.
+        simulated: True if the NPU is simulated.
         peers: The devices under examination.
         meeting: A folder where the children of all devices wait for each other, if they do.
-        expected_devices: How many devices the parent expects to be visible, or None.
+        expected_devices: Number of devices that the parent expects to be visible, or None.
         dtypes: For the smoke test, the dtypes of inputs; all if none.
         patience: Seconds for a step without a deadline of its own.
         folder: The folder that relative paths start from; None for the child's own.

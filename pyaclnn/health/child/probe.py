@@ -88,7 +88,7 @@ def remark(finding: Finding, identity: str, seconds: float) -> Finding:
     Args:
         finding: The finding of a step.
         identity: The step.
-        seconds: How long it took.
+        seconds: Its duration.
     """
     if finding.status is not Status.PASS or seconds < _SLOW or find(identity).group in _MAY_BE_SLOW:
         return finding
@@ -126,7 +126,7 @@ def run_step(identity: str, session: Session, passed: Mapping[str, bool]) -> Fin
     Args:
         identity: The step.
         session: The state of the child.
-        passed: Whether each step before it passed.
+        passed: True if each step before it passed.
     """
     obstacle = _obstacle(find(identity), session, passed)
     if obstacle is not None:

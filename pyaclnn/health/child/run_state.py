@@ -47,7 +47,7 @@ class Progress:
     Attributes:
         check: The check.
         device: The device.
-        seconds: How long it has been running.
+        seconds: Time that it has been running.
         deadline: Seconds after which the child is ended.
     """
 
@@ -79,13 +79,13 @@ class RunState:
     Args:
         listener: Called with each event, by one thread at a time.
         skipped: Ids of the checks that the user leaves out.
-        fail_early: Whether no check begins once one has found something broken.
+        fail_early: True if no check begins once one has found something broken.
         stop: Set to end everything that is under way.
         environment: The environment, with what numbers devices.
 
     Attributes:
         results: The results in the order in which they were recorded.
-        absent: Whether a check found that there is nothing to examine.
+        absent: True if a check found that there is nothing to examine.
         stop: As given.
         environment: As given.
     """

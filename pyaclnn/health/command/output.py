@@ -171,7 +171,7 @@ class Output:
             content: The content, as for `files.write`.
 
         Returns:
-            Whether the file was written.
+            True if the file was written.
         """
         try:
             write(target, content)

@@ -147,8 +147,8 @@ def exit_status(
 
     Args:
         results: The results.
-        absent: Whether there was nothing to examine: no CANN, or no device.
-        fail_on_warn: Whether a warning counts as a failure.
+        absent: True if there was nothing to examine: no CANN, or no device.
+        fail_on_warn: True if a warning counts as a failure.
     """
     statuses = {result.status for result in results}
     if absent:

@@ -136,7 +136,7 @@ class Log:
     Lines that differ in numbers alone which are no codes, as in a log of many ranks, count once.
 
     Attributes:
-        is_typed: Whether a user typed the one line: each number in it is meant as a code.
+        is_typed: True if a user typed the one line: each number in it is meant as a code.
     """
 
     is_typed: bool = False

@@ -69,7 +69,7 @@ def layer_norm_backward(
         rstd: The same of the reciprocal standard deviations.
         weight: The weight, which all shards share.
         bias: The bias, likewise.
-        attempts: How often a shard is tried, each time on another node if there is one.
+        attempts: Number of attempts for a shard, each on another node if there is one.
 
     Returns:
         References to the gradients of the rows, and the gradients of weight and bias.
@@ -105,7 +105,7 @@ def rms_norm_grad(
         x: The rows of each shard, likewise.
         rstd: The result of the forward pass for each shard, likewise.
         gamma: The weight, which all shards share.
-        attempts: How often a shard is tried, each time on another node if there is one.
+        attempts: Number of attempts for a shard, each on another node if there is one.
 
     Returns:
         References to the gradients of the rows, and the gradient of the weight; there is no bias.
@@ -164,7 +164,7 @@ def sync_batch_norm(
         bias: The bias, likewise; zeros if None.
         momentum: The share of this batch in the running statistics.
         eps: Added to the variance.
-        attempts: How often a shard is tried, each time on another node if there is one.
+        attempts: Number of attempts for a shard, each on another node if there is one.
 
     Returns:
         References to the normalized samples, and the statistics of the batch.
@@ -253,7 +253,7 @@ def sync_batch_norm_backward(
         save_mean: The mean of each channel over all shards, (C,), which `sync_batch_norm` found.
         save_invstd: The reciprocal standard deviation, likewise.
         weight: The weight, (C,), which all shards share; ones if None.
-        attempts: How often a shard is tried, each time on another node if there is one.
+        attempts: Number of attempts for a shard, each on another node if there is one.
 
     Returns:
         References to the gradients of the samples, and the gradients of weight and bias.

@@ -60,9 +60,9 @@ def reports_of(
     """Return a report for each node.
 
     Args:
-        ended: How the examination ended, of each NPU of each node.
+        ended: End of the examination of each NPU of each node.
         level: The level of the examination.
-        fail_on_warn: Whether a warning counts as a failure.
+        fail_on_warn: True if a warning counts as a failure.
         status: The exit status in the reports; None for the one that follows from them.
     """
     by_node: dict[Node, list[Ended]] = {}
@@ -97,7 +97,7 @@ def with_departures(ended: Sequence[Ended], present: Iterable[Node]) -> list[End
     """Return how examinations ended, with the same reason for all that a lost node cut short.
 
     Args:
-        ended: How the examination ended, of each NPU of each node.
+        ended: End of the examination of each NPU of each node.
         present: The nodes of the cluster afterwards.
     """
     ids = {node.id for node in present}
@@ -223,7 +223,7 @@ def examine(
         backend: The backend on the nodes; by default what their environment names.
         only: Ids or families of checks to run.
         skip: Ids or families to leave out.
-        fail_on_warn: Whether a warning counts as a failure.
+        fail_on_warn: True if a warning counts as a failure.
         deadline: Seconds that an NPU may take; by default 120, 600 or 3600, by level.
         patience: Seconds in which a process must begin on an NPU.
         begin: Called with the nodes, before anything is started.

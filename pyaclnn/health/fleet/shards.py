@@ -38,7 +38,7 @@ def place(nodes: Sequence[str], home: str | None, number: int, attempt: int) -> 
         nodes: The nodes that have NPUs.
         home: The node on which the shard lies, if it is known.
         number: The number of the shard.
-        attempt: How often it was tried before.
+        attempt: Number of attempts before.
     """
     first = nodes.index(home) if home in nodes else number
     return nodes[(first + attempt) % len(nodes)]
@@ -91,7 +91,7 @@ def compute(
         ray: The module, connected.
         work: The operator, e.g. ``layer_norm_backward``, or a function of a module.
         shards: The arguments for each shard: arrays, references to them, or what is no array.
-        returns: How many results it has, at least 2: a shard is done when the second is there.
+        returns: Number of its results, at least 2: a shard is done when the second is there.
         attempts: Number of tries of a shard.
 
     Returns:

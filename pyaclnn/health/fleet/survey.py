@@ -128,7 +128,7 @@ class Stopped(KeyboardInterrupt):
     """Somebody pressed Ctrl-C, or asked the process to end.
 
     Attributes:
-        ended: How the examination of each NPU ended, as far as it came.
+        ended: End of the examination of each NPU, as far as it got.
         status: The exit status of a command.
     """
 
@@ -166,7 +166,7 @@ def survey(
         clock: Seconds since some moment.
 
     Returns:
-        How it ended, for each NPU of each node, in the order of the nodes.
+        The end of it for each NPU of each node, in the order of the nodes.
 
     Raises:
         Stopped: Somebody asked the process to end; it has what was found until then.

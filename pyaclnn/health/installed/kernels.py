@@ -62,8 +62,8 @@ class Kernel:
     Attributes:
         name: Its name, e.g. ``RmsNormGrad``.
         source: The file that lists it.
-        inputs: What it reads.
-        outputs: What it writes.
+        inputs: Tensors that it reads.
+        outputs: Tensors that it writes.
         attributes: Its attributes: type and, if there is one, the default.
         built: For each row, whether a binary is there; None if the package of binaries is not.
     """

@@ -138,7 +138,7 @@ class Outlying(NamedTuple):
     Attributes:
         machine: The machine's name.
         device: The device there.
-        simulated: Whether it is a simulated NPU; these are compared with each other only.
+        simulated: True if it is a simulated NPU; these are compared with each other only.
         outlier: The deviation and its severity.
     """
 
@@ -192,7 +192,7 @@ class Baseline(Struct, frozen=True, forbid_unknown_fields=True):
     Attributes:
         soc_name: The chip.
         cann_version: The version of CANN, None for that of the simulated NPU.
-        simulated: Whether they are of the simulated NPU.
+        simulated: True if they are of the simulated NPU.
         version: The version of pyaclnn that wrote it.
         expectations: The figures.
         kind: The kind of the file.
@@ -239,7 +239,7 @@ class Baseline(Struct, frozen=True, forbid_unknown_fields=True):
 
         Args:
             soc_name: The machine's chip.
-            simulated: Whether that is simulated.
+            simulated: True if that is simulated.
         """
         if self.simulated != simulated:
             names = {True: "the simulated NPU", False: "a chip"}

@@ -137,7 +137,7 @@ class Group:
     Attributes:
         results: One result for each place, of which the first stands for all.
         hosts: The machines, each once, in the order of the reports.
-        simulated: Whether it occurred on simulated NPUs only.
+        simulated: True if it occurred on simulated NPUs only.
     """
 
     results: tuple[CheckResult, ...]

@@ -194,12 +194,12 @@ class Number(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True
         output: The output, e.g. ``grad_weight``; ``-`` if the call itself failed.
         dtype: The dtype of the input.
         shape: The shape of the input.
-        passed: Whether the output satisfies CANN's accuracy standard.
+        passed: True if the output satisfies CANN's accuracy standard.
         max_abs_error: The error of the element that decides, which is the largest in terms of what
             is allowed; None if there is none.
         limit: The error that is allowed there, likewise.
         matched_ratio: The share of elements within the tolerance.
-        seconds: How long the call and its synchronize took; None if that is not known.
+        seconds: Duration of the call and its synchronize; None if unknown.
         error_histogram: Pairs of (upper edge, count) over |error| / tolerance, see `ERROR_EDGES`;
             empty bins are left out. Tolerance is ``atol + rtol * |golden|``.
         verdict: The comparison in one line, or the error of the call.
@@ -291,7 +291,7 @@ class Report(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         host: ``name``, ``id`` (which differs between machines of one name), ``os``, ``kernel``,
             ``machine``, ``python``, ``cpu_count``, ``in_container``.
         backend: ``cann``, ``mock`` or ``none``.
-        simulated: Whether the backend is the simulated NPU: then nothing here is about hardware.
+        simulated: True if the backend is the simulated NPU: then nothing here is about hardware.
         directory: The folder of the runtime library.
         soc_name: The chip.
         cann_version: The version of CANN, as its own files name it.

@@ -150,7 +150,7 @@ class Reports(Sequence[Report]):
         Args:
             report: The report.
             part: Where it can be read again; otherwise its text is kept, compressed.
-            once: Whether an equal one counts as the same.
+            once: True if an equal one counts as the same.
         """
         if once:
             of_all = report.started, report.seconds, report.exit_status, report.results

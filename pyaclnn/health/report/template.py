@@ -34,7 +34,7 @@ def environment(*, markup: bool = False) -> Environment:
     """Return the environment.
 
     Args:
-        markup: Whether texts are escaped for Rich's markup, instead of for HTML.
+        markup: True if texts are escaped for Rich's markup, instead of for HTML.
     """
     import jinja2  # noqa: PLC0415  # most commands make no report
 

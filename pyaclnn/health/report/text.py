@@ -122,7 +122,7 @@ def open_console(*, error: bool = False, plain: int = _PLAIN_WIDTH) -> Console:
     """Return a console; one that is no terminal has the width of COLUMNS, or a fixed one.
 
     Args:
-        error: Whether it is standard error.
+        error: True if it is standard error.
         plain: The fixed width.
     """
     console = Console(stderr=error, highlight=False)
@@ -199,7 +199,7 @@ def part(name: str, *given: object, cut: bool = False) -> Iterator[RenderableTyp
     Args:
         name: The macro of ``report.txt``.
         given: Its arguments.
-        cut: Whether cells of tables stay on one line.
+        cut: True if cells of tables stay on one line.
     """
     names = {
         **{function.__name__: function for function in _FUNCTIONS},

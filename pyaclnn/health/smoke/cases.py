@@ -144,7 +144,7 @@ def run(
         case: The case.
         device: The device.
         patience: Seconds after which wrong outputs are read once more; 0 for not at all.
-        iterations: How often it is run.
+        iterations: Number of runs.
         begin: Called before each time but the first.
 
     Yields:

@@ -62,7 +62,7 @@ def as_text(
         backend: The backend that computed them.
         soc_name: The chip.
         outcomes: The outcomes, in order.
-        every_output: Whether each output has a line, instead of each operator.
+        every_output: True if each output has a line, instead of each operator.
     """
     console = open_console(plain=_PLAIN_WIDTH)
     _print_backend(console, backend, soc_name)

@@ -96,8 +96,8 @@ class Group:
     """A group of ranks.
 
     Args:
-        ranks: How many it has.
-        timeouts: How long they wait for each other.
+        ranks: Number of ranks.
+        timeouts: Seconds that they wait for each other.
     """
 
     def __init__(self, ranks: int, timeouts: Timeouts) -> None:

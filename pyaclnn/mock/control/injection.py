@@ -67,9 +67,9 @@ class Fault:
 
     Attributes:
         text: The fault as it was written, without blanks.
-        calls: How many calls of its functions there were since it was set.
-        effects: How often it took effect. What only queued work can do (``async``, ``hang``,
-            ``wrong``) does not come about in a call that queues nothing.
+        calls: Number of calls of its functions since it was set.
+        effects: Number of times it took effect. Effects on queued work (``async``, ``hang``,
+            ``wrong``) need a call that queues some.
     """
 
     text: str

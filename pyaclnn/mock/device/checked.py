@@ -44,7 +44,7 @@ class CheckedCall:
         setting: Its chip, release and memory.
         plan: The result of phase 1.
         call: The call.
-        any_scalars: Whether phase 1 accepts it whatever the values of its scalars, which
+        any_scalars: True if phase 1 accepts it whatever the values of its scalars, which
             may then differ from run to run.
     """
 

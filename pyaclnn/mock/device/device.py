@@ -168,7 +168,7 @@ class Device:
         """Unmap the memory; arrays that are still alive keep it mapped until they go.
 
         Returns:
-            Whether there are none.
+            True if there are none.
         """
         self._launches.clear()
         self.calls.clear()

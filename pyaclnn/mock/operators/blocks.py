@@ -36,7 +36,7 @@ class Blocks(NamedTuple):
         stored: The descriptor of its blocks.
         form: The name of its format.
         dims: The dimensions of the tensor that they hold.
-        turned: Whether the tensor is a view of that with rows and columns exchanged.
+        turned: True if the tensor is a view of that with rows and columns exchanged.
     """
 
     stored: Tensor

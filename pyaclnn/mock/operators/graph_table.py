@@ -57,8 +57,8 @@ class GraphFunction(NamedTuple):
     """The function of an operator.
 
     Attributes:
-        shrinks: Whether results may be shorter than the tensors they are written to.
-        splits: Whether an output may have the first axes of its result in several.
+        shrinks: True if results may be shorter than the tensors they are written to.
+        splits: True if an output may have the first axes of its result in several.
         compute: Returns a list of results, of inputs, attributes and empty outputs.
         taken: The names of the attributes that it takes.
         fixed: Of those that it does not use, the values that they must have.

@@ -174,7 +174,7 @@ class _Target:
 
     Args:
         array: The memory.
-        in_pairs: Whether two elements of the result share a byte.
+        in_pairs: True if two elements of the result share a byte.
         shown: Poisons an output of which the kernel leaves elements out.
     """
 

@@ -71,7 +71,7 @@ class Result(NamedTuple):
 
         Args:
             shape: The shape.
-            shrinks: Whether it may be shorter than the tensor.
+            shrinks: True if it may be shorter than the tensor.
         """
         dims = self.tensor.dims
         shorter = len(shape) == len(dims) and all(map(int.__le__, shape, dims))
@@ -85,7 +85,7 @@ class _Target(NamedTuple):
 
     Attributes:
         name: The parameter.
-        listed: Whether it is a list.
+        listed: True if it is a list.
         items: The tensors; None for one that is NULL, and for a parameter that is.
     """
 

@@ -55,7 +55,7 @@ class Checked(NamedTuple):
         values: Its arguments by their C names, in the order of C.
         written: The names of those that it writes.
         chip: The chip.
-        computed: Whether there is a kernel. Without one, what the documents alone state is not
+        computed: True if there is a kernel. Without one, what the documents alone state is not
             certain enough for a refusal, nor is a rule that needs the operator's arithmetic.
     """
 

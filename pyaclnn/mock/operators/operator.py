@@ -92,7 +92,7 @@ class Parameter(NamedTuple):
     Attributes:
         name: The C name.
         kind: The class of `pyaclnn.mock.protocol.values`, or the Python type, of its values.
-        pointer: Whether NULL (None) may be passed.
+        pointer: True if NULL (None) may be passed.
     """
 
     name: str
@@ -118,7 +118,7 @@ class Work(NamedTuple):
     Attributes:
         run: Reads and writes device memory; returns the shapes of results that turned out to be
             shorter than their tensors.
-        is_lasting: Whether `run` may be called again while the tensors are where they are. Kernels
+        is_lasting: True if `run` may be called again while the tensors are where they are. Kernels
             that have read device memory when they were bound may not.
     """
 
@@ -137,15 +137,15 @@ class Operator(Generic[Arguments]):
         arguments: Makes the arguments object out of the values, in the order of `parameters`.
         check: Phase 1: returns the plan or raises `RefusalError`.
         kernels: Binds the kernels to device memory, where the tensors are.
-        output_count: How many of the last parameters hold the outputs, if `written` does not say.
+        output_count: Number of the last parameters that hold the outputs, without `written`.
         written: The names of the parameters that are written.
         updated: The names of those of them that are read as well.
-        apart: Whether no output may be an input, not even exactly: the kernel may read a row again
+        apart: True if no output may be an input, not even exactly: the kernel may read a row again
             after it has written it.
-        shows_unwritten: Whether its kernels poison the elements of outputs that they leave out,
+        shows_unwritten: True if its kernels poison the elements of outputs that they leave out,
             because they compute their results elsewhere; outputs of the others are poisoned before.
-        reads_bases: Whether inputs may be described as the whole tensors that they are views of.
-        any_scalars: Whether scalars count in phase 1 by their data types alone, if the tensors are
+        reads_bases: True if inputs may be described as the whole tensors that they are views of.
+        any_scalars: True if scalars count in phase 1 by their data types alone, if the tensors are
             floats. Its kernels, once bound, read them at each run.
     """
 

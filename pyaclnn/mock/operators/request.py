@@ -67,17 +67,17 @@ class Request:
 
     Attributes:
         chip: The chip.
-        deterministic: Whether results must be the same in every run.
+        deterministic: True if results must be the same in every run.
         tensors: The arguments by Python names, None for NULL.
         values: The same, and the options as plain values.
         types: The words of the types of tensors and scalars, by Python names.
         bound: The types that words stand for.
         known: The lengths of axes and groups of axes.
-        is_learned: Whether these lengths have been looked for.
+        is_learned: True if these lengths have been looked for.
         squeezed: The tensors whose first axis is ignored, by Python names.
         flags: Bits of `pyaclnn.mock.protocol.values.Flag`.
         fills: The numbers that outputs are filled with, by Python names, if nothing is computed.
-        prepared: What its kernel keeps from run to run.
+        prepared: State that its kernel keeps from run to run.
     """
 
     chip: Chip

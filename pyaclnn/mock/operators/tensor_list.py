@@ -39,7 +39,7 @@ class Requests:
     Attributes:
         operator: The operator.
         each: A request for each place that all lists have; a list that is NULL has it at each.
-        lengths: How long the lists are, by their C names.
+        lengths: Lengths of the lists, by their C names.
     """
 
     def __init__(self, operator: Description, *arguments: Any) -> None:

@@ -295,7 +295,7 @@ def require_fit(result: Result, *, shrinks: bool) -> None:
 
     Args:
         result: The result.
-        shrinks: Whether it may be shorter than the tensor.
+        shrinks: True if it may be shorter than the tensor.
 
     Raises:
         MisfitError: It is another one.

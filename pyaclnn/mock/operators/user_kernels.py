@@ -220,7 +220,7 @@ def write_shorter(target: NDArray[Any], array: NDArray[Any], *, is_read: bool) -
     Args:
         target: The memory of the tensor.
         array: The result.
-        is_read: Whether the operator reads the tensor as well, which then keeps what is behind.
+        is_read: True if the operator reads the tensor as well, which then keeps what is behind.
     """
     if not is_read:
         poison_output(target, [array])

@@ -25,7 +25,7 @@ def require_functions(text: str, source: str = "") -> None:
 
     Args:
         text: Faults in the notation of `pyaclnn.mock.GRAMMAR`.
-        source: What precedes the message, such as the name of a variable.
+        source: Prefix of the message, such as the name of a variable.
 
     Raises:
         ValueError: No function matches, and it cannot be one of a package of operators.

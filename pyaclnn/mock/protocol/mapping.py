@@ -223,7 +223,7 @@ class MappedFile:
         """Unmap the file; arrays that are still alive keep their part mapped until they go.
 
         Returns:
-            Whether there are none.
+            True if there are none.
         """
         is_unused = True
         for mapped in (self._whole, *self._windows.values()):

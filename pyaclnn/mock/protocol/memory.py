@@ -222,7 +222,7 @@ class DeviceMemory:
         """Unmap the memory; arrays that are still alive keep it mapped until they go.
 
         Returns:
-            Whether there are none.
+            True if there are none.
         """
         self._views.clear()
         self._workspaces.clear()

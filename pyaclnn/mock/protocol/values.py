@@ -173,7 +173,7 @@ class Call:
         arguments: Values by the C parameter's name, in the order of the C signature.
         addresses: Offset of each tensor's address in the encoded call, if it was decoded.
         scalar_values: Offset of each scalar's value there.
-        encoded_bytes: How many bytes the encoded call has, if it was decoded.
+        encoded_bytes: Size of the encoded call in bytes, if it was decoded.
     """
 
     operator: str

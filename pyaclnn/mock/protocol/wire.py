@@ -124,7 +124,7 @@ class Reply:
         text: Explains it.
         shapes: Of a call's tensors, counted without those that are NULL, the shapes that were
             found to be other ones than those of the descriptors.
-        milliseconds: How long a kernel has run.
+        milliseconds: Time that a kernel has run.
     """
 
     status: int = 0
@@ -146,8 +146,8 @@ class CheckReply:
         number: By which `Run` may name the call, 0 for none.
         unwritten: The arguments in `written` that silently stay as they are, a bit each.
         apart: 1 if no output may be an input, not even exactly; 2 if it may lie in one anyhow.
-        any_scalars: Whether the answer is the same whatever the values of scalars.
-        spares_workspace: Whether the kernels neither read nor write their workspace.
+        any_scalars: True if the answer is the same whatever the values of scalars.
+        spares_workspace: True if the kernels neither read nor write their workspace.
         text: Explains a status or a failing phase 2.
     """
 

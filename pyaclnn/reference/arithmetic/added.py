@@ -28,7 +28,7 @@ class Added(NamedTuple):
         x: The sum, (M, N): rounded to the tensor's type already where the family does so.
         rstd: The reciprocal root mean square of each row of `x`, (M, 1).
         gamma: The scale, (N,).
-        rounds: Whether the family rounds steps to the type of x1.
+        rounds: True if the family rounds steps to the type of x1.
     """
 
     rows: RowsGiven

@@ -76,7 +76,7 @@ class GroupGradient(NamedTuple):
     """The input of a group normalization, standardized by given statistics.
 
     Attributes:
-        layout: How the input splits into channels.
+        layout: Split of the input into channels.
         xhat: `(input - mean) * rstd`, a row for each group.
         rstd: A reciprocal standard deviation for each group, a column.
     """

@@ -36,7 +36,7 @@ def quantized(
         numbers: The numbers to quantize.
         scale: Divides or multiplies it.
         zero_point: Added to that.
-        div_mode: Whether the scale divides.
+        div_mode: True if the scale divides.
         dtype: int8, int4 of ml_dtypes, int32 for eight of 4 bits in an element, or float8_e4m3fn
             or float8_e5m2 of ml_dtypes, which holds the nearest numbers.
 

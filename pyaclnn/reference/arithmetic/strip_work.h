@@ -96,7 +96,7 @@ INLINE const void *widened(struct source from, float *room, size_t count)
     return room;
 }
 
-// Whether a step reads a right place that is not the left one.
+// True if a step reads a right place that is not the left one.
 INLINE int has_right(const struct step *step)
 {
     return (step->code >= ADD && step->code <= MULTIPLY) || step->code == SCALE ||

@@ -94,7 +94,7 @@ def layer_norm_rstd(
         beta: The shift; shape as gamma's, data type equal to gamma's; None only if the
             configuration has no beta.
         epsilon: Added to the variance, as a float.
-        para: How the rows lie; None means that they have no padding.
+        para: Layout of the rows; None means that they have no padding.
         config: The computation; None means CANN's default.
 
     Returns:

@@ -49,7 +49,7 @@ def layer_norm(
         gamma: The scale, [H], of the same data type.
         beta: The shift, [H], of the same data type.
         epsilon: Added to the variance. A half kernel gets it as a half.
-        origin_h: How many elements of a row are data, `originHLength`; None means all H.
+        origin_h: Number of elements of a row that are data, `originHLength`; None means all H.
 
     Returns:
         `output`, `output_mean` and `output_variance`.

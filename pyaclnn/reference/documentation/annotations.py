@@ -32,7 +32,7 @@ def type_of(operator: Operator, name: str, *, may_lack: bool) -> str:
     Args:
         operator: The operator of the definition.
         name: The name of the parameter.
-        may_lack: Whether its default is None.
+        may_lack: True if its default is None.
     """
     parameter = operator.by_name.get(name)
     if name in _OTHERS:

@@ -42,7 +42,7 @@ class Cut(NamedTuple):
     Attributes:
         views: The arguments that are cut, as arrays with the parts along `axis`.
         axis: The axis.
-        parts: How many there are.
+        parts: Their number.
         lead: The axes in place of the first one in every result; nothing if that stays.
         least: The parts of a block at least. Parts that are less than a few lines of the cache are
             fetched with their neighbours, as often as these lie in other blocks.

@@ -106,9 +106,9 @@ class Program(NamedTuple):
 
     Attributes:
         steps: An array of them in C.
-        length: How many there are.
+        length: Their number.
         registers: The places of the numbers of a row, by name.
-        has_numbers: Whether any step is on these alone.
+        has_numbers: True if any step is on these alone.
     """
 
     steps: Any
@@ -305,9 +305,9 @@ def cut(
     Args:
         rows: The rows of the matrix.
         columns: Its columns.
-        has_sums: Whether a program adds up rows.
+        has_sums: True if a program adds up rows.
         piece_elements: The elements of a band or panel at least.
-        panel_columns: What the columns of a panel are a multiple of.
+        panel_columns: Divisor of the number of columns of a panel.
 
     Returns:
         The pieces as C has them, how many there are, and whether they are bands.

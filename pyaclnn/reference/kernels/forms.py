@@ -107,7 +107,7 @@ def _taking(
 def _calling(plain: Kernel) -> Callable[[Any, Sequence[Any], Any], Any]:
     """Return what calls a kernel, with the tensor of its result, what it reads, and memory for it.
 
-    What it reads comes in C's order; ``alpha`` is 1 if it is not there.
+    Its inputs come in C's order; ``alpha`` is 1 if it is not there.
     """
     needed, results = _of(plain.name)
     names = [plain.parameter_for(p.name) for p in needed]

@@ -40,13 +40,13 @@ class Kernel:
     Attributes:
         name: The C name of the operator.
         function: The function.
-        shrinks: Whether results may be shorter than the tensors they are written to: an operator
+        shrinks: True if results may be shorter than the tensors they are written to: an operator
             whose shapes depend on the data.
-        plain: Whether it computes only: floats of 16 bits come to it as float32, and its results
+        plain: True if it computes only: floats of 16 bits come to it as float32, and its results
             are cast to the tensors they are written to.
-        any_scalars: Whether a scalar counts in phase 1 by its category alone, if the tensors are
+        any_scalars: True if a scalar counts in phase 1 by its category alone, if the tensors are
             floats: powers of integers differ.
-        fills: Whether the function takes ``into``, memory for its result or for each of a list. A
+        fills: True if the function takes ``into``, memory for its result or for each of a list. A
             result may lie there or elsewhere; all else is read before it is written.
     """
 
@@ -113,7 +113,7 @@ def operator(*names: str, shrinks: bool = False) -> Callable[[Function], Functio
 
     Args:
         names: The C names of the operators, without ``GetWorkspaceSize``.
-        shrinks: Whether results may be shorter than the tensors they are written to, for an
+        shrinks: True if results may be shorter than the tensors they are written to, for an
             operator whose shapes depend on the data.
 
     Returns:

@@ -49,7 +49,7 @@ class Row(NamedTuple):
     Attributes:
         text: An expression of C's parameter names and of functions.
         null: Parameters that may be NULL although their C names do not say so.
-        shrinks: Whether results may be shorter than the tensors they are written to.
+        shrinks: True if results may be shorter than the tensors they are written to.
         types: A word of `TYPES`, or nothing.
         refused: Those of ``null`` that must be NULL.
         lacked: Parameters that some operators of the row do not have.

@@ -65,10 +65,10 @@ class Verdict:
     """Outcome of one fault.
 
     Attributes:
-        works: Whether a user's program runs and computes correctly.
+        works: True if a user's program runs and computes correctly.
         output: The last line that the program printed.
         status: The doctor's exit status; None if it did not end.
-        named: Whether its first finding names the target.
+        named: True if its first finding names the target.
         first: Its first finding.
     """
 

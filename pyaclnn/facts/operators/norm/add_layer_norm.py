@@ -49,7 +49,7 @@ ADD_LAYER_NORM = describe(
             optional=True,
         ),
         "epsilon": real(1e-5, "Added to the variance", above=0, unchecked=True),
-        "additionalOutput": flag(False, "Whether to return the sum", sample=lambda _: True),
+        "additionalOutput": flag(False, "True to return the sum", sample=lambda _: True),
         "yOut": output("T rows* norm*", "The normalized sum"),
         "meanOut": output(
             "f32 rows* 1*norm", "The mean; the 310P does not write it", unwritten="310p"

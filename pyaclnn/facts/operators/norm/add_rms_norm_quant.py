@@ -112,7 +112,7 @@ ADD_RMS_NORM_QUANT = describe(
         "epsilon": real(1e-6, "Added to the mean square", least=0),
         "divMode": flag(
             True,
-            "Whether scales divide; else they multiply, for which CANN's documents name Ascend 950 "
+            "True if scales divide; else they multiply, for which CANN's documents name Ascend 950 "
             "alone, though the kernels of others do it too",
         ),
         **_INTEGERS,
@@ -168,7 +168,7 @@ ADD_RMS_NORM_QUANT_V2 = describe(
         "betaOptional": input("T norm*", "The shift; zeros if None", optional=True),
         "axis": integer(derived=lambda _: -1),
         "epsilon": real(1e-6, "Added to the mean square", least=0, unchecked=True),
-        "divMode": flag(True, "Whether scales divide; else they multiply"),
+        "divMode": flag(True, "True if scales divide; else they multiply"),
         **_INTEGERS,
         "xOut": output("T rows* norm*", "The sum", optional=True),
         "rmsNormOut": output(

@@ -88,7 +88,7 @@ BATCH_NORM = describe(
         ),
         "training": flag(
             False,
-            "Whether to use the batch's statistics, and update the running ones",
+            "True to use the batch's statistics, and update the running ones",
             sample=lambda _: True,
         ),
         "momentum": real(
@@ -146,7 +146,7 @@ _ARGUMENTS = {
         positive=True,
         by_chip=_DEVIATION,
     ),
-    "training": flag(True, "Whether ``batch_norm`` used the batch's statistics"),
+    "training": flag(True, "True if ``batch_norm`` used the batch's statistics"),
     "eps": real(1e-5, "The number that was added to the variance", above=0, unchecked=True),
     "outputMask": mask("gradInput gradWeight gradBias", "Which gradients to compute"),
 }

@@ -101,9 +101,9 @@ BATCH_NORM_REDUCE_BACKWARD = describe(
         "mean": input("M C", "The mean of each channel of the whole batch"),
         "invstd": input("I C", "The inverse deviation of each channel", positive=True),
         "weight": input("W C", "Not used", optional=True, unchecked="untyped", ignored=True),
-        "inputG": flag(True, "Whether to return ``sum_dy`` and ``sum_dy_xmu``", name="input_g"),
-        "weightG": flag(True, "Whether to return ``grad_weight``", name="weight_g"),
-        "biasG": flag(True, "Whether to return ``grad_bias``", name="bias_g"),
+        "inputG": flag(True, "True to return ``sum_dy`` and ``sum_dy_xmu``", name="input_g"),
+        "weightG": flag(True, "True to return ``grad_weight``", name="weight_g"),
+        "biasG": flag(True, "True to return ``grad_bias``", name="bias_g"),
         "sumDy": output(
             "f32/f16/bf16 C", "The sum of the gradient", when=lambda values: values["input_g"]
         ),

@@ -330,7 +330,7 @@ GROUP_NORM_SILU_V2 = describe(
     types=_SILU_TYPES,
     parameters={
         **_SILU_ARGUMENTS,
-        "activateSilu": flag(True, f"Whether to apply {_SILU}"),
+        "activateSilu": flag(True, f"True to apply {_SILU}"),
         **_SILU_RESULTS,
     },
     checks=_SILU_CHECKS,

@@ -198,8 +198,8 @@ ADD_LAYER_NORM_QUANT = describe(
         "zeroPoints2Optional": input("S norm*", "The same for ``y2``", optional=True),
         "quantMode": _MODE,
         "epsilon": _EPSILON,
-        "additionalOutput": flag(False, "Whether to return the sum", sample=lambda _: True),
-        "divMode": flag(True, "Whether static scales divide; else they multiply"),
+        "additionalOutput": flag(False, "True to return the sum", sample=lambda _: True),
+        "divMode": flag(True, "True if static scales divide; else they multiply"),
         "y1Out": output("i8 rows* norm*", "The result, quantized"),
         "y2Out": output(
             "i8 rows* norm*",
@@ -270,7 +270,7 @@ ADD_LAYER_NORM_QUANT_V2 = describe(
         "zeroPoints2Optional": absent(),
         "quantMode": _MODE,
         "epsilon": _EPSILON,
-        "additionalOutput": flag(False, "Whether to return the sum"),
+        "additionalOutput": flag(False, "True to return the sum"),
         "divMode": flag(
             False, "On Ascend 950, whether scales divide, or else multiply; others always divide"
         ),

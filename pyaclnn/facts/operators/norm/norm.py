@@ -95,7 +95,7 @@ LINALG_VECTOR_NORM = describe(
             name="dim",
             sample=lambda _: (-1,),
         ),
-        "keepDims": flag(False, "Whether these axes stay, with length 1", name="keepdim"),
+        "keepDims": flag(False, "True if these axes stay, with length 1", name="keepdim"),
         "dtype": dtype("D", "The dtype of the result; that of ``input`` if None"),
         "out": output("D", "The norms", infer=_reduced, fill=0.0),
     },
@@ -122,7 +122,7 @@ NORM = describe(
             "The axes along which the vectors lie; all of them if None",
             sample=lambda _: (-1,),
         ),
-        "keepdim": flag(False, "Whether these axes stay, with length 1"),
+        "keepdim": flag(False, "True if these axes stay, with length 1"),
         "out": output("D", "The norms", infer=_reduced, fill=0.0),
     },
     checks=(

@@ -72,7 +72,7 @@ _OPTIONS = {
     "dstType": dtype("Y", "The dtype of ``y``: float8_e4m3fn, or float8_e5m2")._replace(
         name="dtype"
     ),
-    "outputRstd": flag(False, "Whether to return ``rstd``", sample=lambda _: True),
+    "outputRstd": flag(False, "True to return ``rstd``", sample=lambda _: True),
 }
 _Y = {"yOut": output("Y rows* D", "The result, quantized")}
 _STATISTICS = {

@@ -151,8 +151,8 @@ RMS_NORM_QUANT_V3 = describe(
         "offset": input("Z 1", "The offset to add before rounding; 0 if None", optional=True),
         "beta": input("T H | 1 H", "The shift of the norm; zeros if None", optional=True),
         "epsilon": real(1e-6, "Added to the mean square", least=0, unchecked=True),
-        "divMode": flag(True, "Whether the scale divides; else it multiplies"),
-        "outputRstd": flag(False, "Whether to return ``rstd``", sample=lambda _: True),
+        "divMode": flag(True, "True if the scale divides; else it multiplies"),
+        "outputRstd": flag(False, "True to return ``rstd``", sample=lambda _: True),
         "y": output("Y rows* H", "The result, quantized", packed="i32"),
         "rstd": output(
             "f32 rows* 1",
@@ -223,7 +223,7 @@ RMS_NORM_GRAD_QUANT = describe(
             "i32 1", "The offset to add before rounding; 0 if None", optional=True
         ),
         "quantMode": string(derived=lambda _: "static"),
-        "divMode": flag(True, "Whether the scale divides; else it multiplies"),
+        "divMode": flag(True, "True if the scale divides; else it multiplies"),
         "dxOut": output("Y rows* norm*", "The gradient of ``x``, quantized"),
         "dgammaOut": output("f32 norm*", "The gradient of ``gamma``"),
     },

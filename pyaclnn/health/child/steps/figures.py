@@ -290,11 +290,11 @@ def meet(meeting: str, name: object, count: int, patience: float = 30.0) -> int:
     Args:
         meeting: A folder that all of them know.
         name: The name of this child.
-        count: How many children there are.
+        count: Number of children.
         patience: Seconds after which the children that are ready begin without the others.
 
     Returns:
-        How many are ready.
+        The number of children that are ready.
     """
     folder, until = Path(meeting), time.monotonic() + patience
     (folder / str(name)).touch()

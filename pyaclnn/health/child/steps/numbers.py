@@ -55,7 +55,7 @@ def evaluate(outcomes: list[Number], *, timed: bool = False) -> Finding:
 
     Args:
         outcomes: The comparisons, one for each output.
-        timed: Whether their durations are meaningful.
+        timed: True if their durations are meaningful.
     """
     failed = [outcome for outcome in outcomes if not outcome.passed]
     numbers = _numbers(outcomes, by_output=timed)

@@ -160,7 +160,7 @@ class Soak:
 
         Args:
             seconds: For how long.
-            least: How many launches there are to be, should that take longer.
+            least: Minimum number of launches, also if they take longer.
             watch: Called now and then, and at the end, before the threads have.
 
         Raises:

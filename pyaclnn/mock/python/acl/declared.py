@@ -81,7 +81,7 @@ def _parameter(text: str, counted: bool) -> _Parameter:
 
     Args:
         text: Its declaration.
-        counted: Whether the parameter before it is its number of elements.
+        counted: True if the parameter before it is its number of elements.
     """
     words = " ".join(re.sub(r"\[\w*\]", " * ", text.replace("*", " * ")).split())
     constant, stars = words.startswith("const "), words.count("*")

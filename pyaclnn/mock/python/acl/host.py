@@ -75,7 +75,7 @@ def start_thread(function: Callable[[list[Any]], object], arguments: list[Any]) 
     """Run a function in a thread of its own, as ``acl.rt.subscribe_report`` needs it.
 
     Args:
-        function: What runs; it takes one list.
+        function: The function to call; it takes one list.
         arguments: The list.
 
     Returns:

@@ -285,7 +285,7 @@ def substituted(a: Array, b: Array, from_below: bool) -> Array:
     Args:
         a: Triangular matrices.
         b: The right sides.
-        from_below: Whether the last row is first, as `a` has its upper triangle.
+        from_below: True if the last row is first, as `a` has its upper triangle.
     """
     wide, length = np.result_type(a, np.float64), a.shape[-1]
     x = np.zeros((*np.broadcast_shapes(a.shape[:-2], b.shape[:-2]), *b.shape[-2:]), wide)

@@ -42,8 +42,8 @@ def distance_iou(
     Args:
         boxes: Corners, or centres and sides, (4, N).
         others: Other boxes, (4, M).
-        centred: Whether they are centres and sides.
-        cross: Whether all pairs are compared, (M, N); else each box and its partner, (1, N).
+        centred: True if they are centres and sides.
+        cross: True if all pairs are compared, (M, N); else each box and its partner, (1, N).
         mode: iou.
         kind: ``"GIoU"`` or ``"DIoU"``.
     """

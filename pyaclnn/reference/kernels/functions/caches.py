@@ -23,7 +23,7 @@ def advanced(
         lengths: The lengths of sequences.
         tables: The blocks of the cache of each sequence.
         states: Positions and slots of the last step.
-        counts: How many sequences take a step, and the size of a block.
+        counts: Number of sequences that take a step, and the size of a block.
     """
     number, size = counts
     made = [np.array(x) for x in (tokens[0], states[0], lengths, states[1])]
@@ -46,8 +46,8 @@ def gathered_cache(
         tables: The blocks of each sequence.
         lengths: The lengths of sequences, or where they begin and end.
         starts: The first row of each sequence, or None for 0.
-        results: What the result holds where no row comes to.
-        cumulative: Whether lengths are cumulative.
+        results: Values of the result where no row is written.
+        cumulative: True if lengths are cumulative.
     """
     made, at = np.array(results), 0
     counts = np.diff(lengths) if cumulative else lengths

@@ -61,8 +61,8 @@ def rows_received(
 
     Args:
         x: Rows in the order of the experts of all ranks.
-        sent: How many rows each of these experts gets.
-        received: How many rows come for this rank's experts: of each rank, one after the other.
+        sent: Number of rows of each of these experts.
+        received: Number of rows for this rank's experts from each rank, in order.
         group: The group.
     """
     to, of = (np.reshape(counts, (group.ranks, -1)) for counts in (sent, received))
@@ -80,8 +80,8 @@ def rows_returned(
     Args:
         x: Rows in the order of this rank's experts, of each by the ranks they go to.
         weight: The experts' matrices.
-        sent: How many rows go to each rank: of each of this rank's experts, one after the other.
-        received: How many rows come from the experts of all ranks.
+        sent: Number of rows to each rank from each of this rank's experts, in order.
+        received: Number of rows from the experts of all ranks.
         group: The group.
     """
     to, of = (np.reshape(counts, (group.ranks, -1)) for counts in (sent, received))
@@ -110,7 +110,7 @@ def dispatched(
         results: Rows, their scales, where they are from, how many each expert has, where those of
             an expert from a rank end, and their weights.
         group: The group.
-        count: How many experts the group has.
+        count: Number of experts of the group.
         modes: The quantization (0 none, 2 of each row), and whether numbers of an expert's rows are
             cumulative (0) or counts (1).
     """
@@ -180,8 +180,8 @@ def brought_back(
         given: Where the rows of an expert for a rank end, the weight of each choice, (T, K), and
             active tokens, or None.
         group: The group.
-        count: How many experts the group has.
-        special: How many experts behind those give zeros, how many behind them the token itself,
+        count: Number of experts of the group.
+        special: Numbers of the experts behind those that give zeros, behind them the token itself,
             and the tokens or None.
     """
     share, (ends, weights, mask) = count // group.ranks, given

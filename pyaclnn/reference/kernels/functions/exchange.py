@@ -31,7 +31,7 @@ class Group:
     Attributes:
         ranks: The number of ranks.
         rank: The number of this one.
-        in_trial: Whether only shapes matter.
+        in_trial: True if only shapes matter.
     """
 
     ranks: int

@@ -42,7 +42,7 @@ def cached_rotation(
         positions: The position of each token, (T,), or on each of three axes, (3, T).
         cache: Cosines and then sines of each position, (P, rotated).
         head: The number of elements of a head.
-        halves: Whether pairs are of two halves; else they are neighbours.
+        halves: True if pairs are of two halves; else they are neighbours.
         sections: The number of angles by the position on each axis; None or zeros for one axis.
     """
     rows = cache[positions]

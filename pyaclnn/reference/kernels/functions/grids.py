@@ -110,7 +110,7 @@ def grid_sampled(x: Array, grid: Array, mode: int, padding: int, align: bool) ->
         grid: Points, whose last numbers are those of the first size, (N, *points, sizes).
         mode: 0 linear, 1 nearest, 2 cubic.
         padding: Outside are 0 zeros, 1 the border, 2 reflections.
-        align: Whether -1 and 1 are the centres of the outer elements; else their borders.
+        align: True if -1 and 1 are the centres of the outer elements; else their borders.
     """
     found = sum(
         x[at] * share[..., None] for at, share, _ in _corners(x, grid, mode, padding, align)

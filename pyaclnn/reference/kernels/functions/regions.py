@@ -82,7 +82,7 @@ def overlaps(boxes: Array, others: Array, mode: str, epsilon: float, aligned: bo
         others: Other boxes, (M, 4).
         mode: iou or iof.
         epsilon: Added to the divisor.
-        aligned: Whether each box has a partner, (N, 1); else all are compared, (M, N).
+        aligned: True if each box has a partner, (N, 1); else all are compared, (M, N).
 
     Raises:
         ValueError: There is no such mode.

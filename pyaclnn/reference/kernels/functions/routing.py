@@ -156,9 +156,9 @@ def experts_chosen(
         x: Scores, (N, E).
         bias: A bias of the choice alone, (E,), or None.
         k: The number of experts of a token.
-        groups: How many groups count, of how many, and whether (1) the sum of a group's two best
-            decides, or (0) its best.
-        norms: Whether scores are probabilities (0) or sigmoids (1), whether probabilities are
+        groups: Number of groups that count, number of all, and 1 if the sum of a group's two best
+            decides, or 0 if its best.
+        norms: True if scores are probabilities (0) or sigmoids (1), whether probabilities are
             normalized (0 no), a factor of the weights, and a term of the divisor.
     """
     kept, number, two = groups

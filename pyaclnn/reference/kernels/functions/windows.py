@@ -275,7 +275,9 @@ def _cubic(t: Array, a: float) -> Array:
 
 def _resizing(n: int, m: int, mode: str, align: bool, scale: float) -> Array:
     """The matrix that changes the size of an axis from ``n`` to ``m``."""
-    ratio = 1 / scale if scale and scale > 0 and not align else n / m
+    ratio = 1 / scale if scale and scale > 0 else n / m
+    if align:
+        ratio = (n - 1) / (m - 1) if m > 1 else 0.0
     if mode in ("nearest", "exact"):
         middle = 0.5 if mode == "exact" else 0.0
         at = np.floor((np.arange(m) + middle) * np.float32(ratio)).astype(int)
@@ -287,7 +289,7 @@ def _resizing(n: int, m: int, mode: str, align: bool, scale: float) -> Array:
         cubic = mode == "wide cubic"
         weights = _cubic(distance, -0.5) if cubic else np.maximum(1 - np.abs(distance), 0)
         return weights / weights.sum(1, keepdims=True)
-    at = np.arange(m) * ((n - 1) / max(m - 1, 1)) if align else (np.arange(m) + 0.5) * ratio - 0.5
+    at = np.arange(m) * ratio if align else (np.arange(m) + 0.5) * ratio - 0.5
     at = at if mode == "cubic" else np.maximum(at, 0)
     made, first = np.zeros((m, n)), np.floor(at).astype(int)
     for step in range(-1, 3):

@@ -320,8 +320,12 @@ def indexing(device: str) -> Results:
     z = x.clone()
     z[:, rows] = 0
     z[z > 1] = 7
+    none = torch.zeros(4, dtype=torch.bool).to(device)
+    z[:, none] = 8
+    z[none[:3]] = x[0]
     return {
         "second axis": x[:, rows],
+        "no place": x[:, none].sum(1),
         "mask of an axis": x[:, (_random(4) > 0).to(device)],
         "with a gap": x[rows, :, rows],
         "written": z,

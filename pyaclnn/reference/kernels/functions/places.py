@@ -70,11 +70,23 @@ def slices(x: Array, axis: int, index: Any) -> tuple[Any, ...]:
     return (*[slice(None)] * (axis % max(x.ndim, 1)), index)
 
 
-def index_places(x: Array, indices: Sequence[Array | None], results: Array) -> tuple[Any, ...]:
+def named_elements(x: Array, indices: Sequence[Array | None], out: Array) -> Array:
+    """Elements or slices that tensors of indices name."""
+    return x[_index_places(indices, out)] if out.size else np.zeros(out.shape, x.dtype)
+
+
+def elements_put(x: Array, indices: Sequence[Array | None], values: Array, accumulate: bool) -> Array:
+    """A tensor with values in places that tensors of indices name; none do if all are empty."""
+    if not values.size or all(index is None or index.shape == (0,) for index in indices):
+        return x
+    return written(x, _index_places(indices, values), values, np.add if accumulate else None)
+
+
+def _index_places(indices: Sequence[Array | None], results: Array) -> tuple[Any, ...]:
     """The places that tensors of indices name; an undefined or empty one leaves its axis whole."""
     made: list[Any] = []
     for index in indices:
-        if index is None or (index.shape == (0,) and results.size and x.size):
+        if index is None or index.shape == (0,):
             made.append(slice(None))
         elif index.dtype == bool:
             made += _truths(index, results.shape[len(made) : len(made) + 1])

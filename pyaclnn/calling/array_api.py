@@ -27,6 +27,7 @@ from pyaclnn.calling.array_dtypes import (
 )
 from pyaclnn.calling.array_functions import compute, ways_to_call
 from pyaclnn.calling.array_info import NamespaceInfo
+from pyaclnn.calling.array_numbers import default_dtype, numbers
 from pyaclnn.calling.by_name import op
 from pyaclnn.calling.empty import Empty
 from pyaclnn.calling.reductions import cast_to, follow, normal_axes, reduce
@@ -48,7 +49,6 @@ __all__: list[str]  # the names below, and the functions of the table
 
 __array_api_version__: Final = "2024.12"
 e, inf, nan, newaxis, pi = math.e, math.inf, math.nan, None, math.pi
-_DEFAULTS: Final = {"b": array_dtypes.bool, "i": int64, "f": float32, "c": complex64}
 
 
 def __getattr__(name: str) -> Any:
@@ -166,6 +166,8 @@ def take(x: DeviceArray, indices: DeviceArray, /, *, axis: int = 0) -> DeviceArr
 
 def concat(arrays: Sequence[DeviceArray], /, *, axis: int | None = 0) -> DeviceArray:
     """Join arrays along an axis (``aclnnCat``)."""
+    if not arrays:
+        raise InvalidArgumentError.of("concat", "arrays", repr_of(arrays), "one array at least")
     dtype = result_type(*arrays)
     parts = [_as_array(x, dtype, x) for x in arrays]
     if axis is None:
@@ -257,14 +259,11 @@ def asarray(
         made = obj if device is None else obj.to_device(device)
         kind = obj.dtype if dtype is None else dtype_of(dtype)
         return astype(made, kind, copy=copy and made is obj)
-    host = np.asarray(obj)
-    kind = host.dtype if isinstance(obj, (np.ndarray, np.generic)) else _default(host.dtype)
-    kind = kind if dtype is None else dtype_of(dtype)
-    return to_device(np.asarray(host, kind, order="C"), device)
-
-
-def _default(dtype: np.dtype[Any]) -> np.dtype[Any]:
-    return _DEFAULTS.get(category(dtype), dtype)
+    wanted = None if dtype is None else dtype_of(dtype)
+    host = (
+        obj if isinstance(obj, (np.ndarray, np.generic)) else numbers("asarray", "obj", obj, wanted)
+    )
+    return to_device(np.asarray(host, wanted, order="C"), device)
 
 
 def arange(
@@ -278,6 +277,8 @@ def arange(
 ) -> DeviceArray:
     """Return numbers at equal distances, which the host computes."""
     low, high = (0, start) if stop is None else (start, stop)
+    if not step:
+        raise InvalidArgumentError.of("arange", "step", repr_of(step), "a number other than 0")
     return asarray(np.arange(low, high, step).tolist() or np.arange(0), dtype=dtype, device=device)
 
 
@@ -293,7 +294,9 @@ def linspace(
 ) -> DeviceArray:
     """Return numbers from one to another, which the host computes."""
     values = np.linspace(start, stop, num, endpoint=endpoint)
-    return asarray(values, dtype=_default(values.dtype) if dtype is None else dtype, device=device)
+    return asarray(
+        values, dtype=default_dtype(values.dtype) if dtype is None else dtype, device=device
+    )
 
 
 def eye(
@@ -324,7 +327,7 @@ def full(
     device: Device | None = None,
 ) -> DeviceArray:
     """Return an array of one number."""
-    kind = _default(np.asarray(fill_value).dtype) if dtype is None else dtype
+    kind = numbers("full", "fill_value", fill_value).dtype if dtype is None else dtype
     return creation.full(shape, fill_value, kind, device)
 
 

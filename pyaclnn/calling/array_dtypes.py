@@ -55,6 +55,9 @@ def result_type(*arrays_and_dtypes: Any) -> np.dtype[Any]:
             numbers.append(one)
         else:
             dtypes.append(one.dtype if isinstance(one, DeviceArray) else dtype_of(one))
+    if not dtypes:
+        expected = "one array or dtype at least"
+        raise InvalidArgumentError.of("result_type", "dtypes", repr_of(numbers), expected)
     try:
         found = functools.reduce(common, dtypes)
         return functools.reduce(with_number, numbers, found)

@@ -109,6 +109,9 @@ def reduce(
         for place, length in enumerate(x.shape)
         if keepdims or place not in axes
     )
+    if x.size == 0 and 0 not in shape and function.result in ("same", "place"):
+        expected = "an array with elements along these axes, of which one is chosen"
+        raise InvalidArgumentError.of(name, "x", f"of shape {x.shape}", expected)
     if "axis" in call.arguments and len(axes) != 1:
         if len(axes) != x.ndim:
             raise InvalidArgumentError.of(name, "axis", repr_of(axis), "one axis, or None for all")

@@ -290,7 +290,12 @@ def host_array(routine: str, argument: str, value: object) -> NDArray[Any] | Non
             return np.empty(found.shape, found.dtype)
         return np.asarray(_Held(found)).view(found.dtype)
     if hasattr(value, "__array_interface__"):
-        return np.asarray(value)
+        try:
+            return np.asarray(value)
+        except (TypeError, ValueError) as error:
+            given = f"{with_article(type(value).__name__)} that NumPy cannot read"
+            expected = f"what its __array_interface__ says truly ({text_of(error)})"
+            raise InvalidArgumentError.of(routine, argument, given, expected) from None
     return None
 
 

@@ -10,6 +10,7 @@ import socket
 import struct
 import subprocess
 import sys
+import warnings
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -19,6 +20,7 @@ import numpy as np
 import pytest
 
 import pyaclnn.mock.protocol.wire
+from pyaclnn.mock.device.device import ignore_floating_point_errors
 from pyaclnn.mock.operators import operators_of
 from pyaclnn.mock.operators.operator import Operator, Plan, Setting
 from pyaclnn.mock.protocol.batch import Batch, Run
@@ -381,3 +383,11 @@ def test_the_device_process_starts_without_numpy() -> None:
 
     assert "pyaclnn.mock.device.process" in found
     assert "numpy" not in found
+
+
+def test_numbers_that_are_none_are_no_warnings() -> None:
+    with warnings.catch_warnings(), np.errstate():
+        warnings.simplefilter("error")
+        ignore_floating_point_errors()
+        assert np.isnan(np.zeros((0, 2)).mean(axis=0)).all()
+        assert np.isinf(np.ones(1) / 0).all()

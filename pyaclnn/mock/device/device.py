@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import functools
+import warnings
 from dataclasses import replace
 from time import monotonic
 from typing import TYPE_CHECKING
@@ -190,8 +191,12 @@ class Device:
 
 
 def ignore_floating_point_errors() -> None:
-    """Overflow and invalid operations are results, on a chip; so they are for this process."""
+    """Overflow and invalid operations are results, on a chip; so they are for this process.
+
+    So are means of nothing, of which NumPy warns in another way.
+    """
     np.seterr(all="ignore")
+    warnings.filterwarnings("ignore", "Mean of empty slice", RuntimeWarning)
 
 
 def _answer_of(operator: str, run: Callable[[], Reply]) -> Reply:

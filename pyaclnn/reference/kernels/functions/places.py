@@ -75,7 +75,9 @@ def named_elements(x: Array, indices: Sequence[Array | None], out: Array) -> Arr
     return x[_index_places(indices, out)] if out.size else np.zeros(out.shape, x.dtype)
 
 
-def elements_put(x: Array, indices: Sequence[Array | None], values: Array, accumulate: bool) -> Array:
+def elements_put(
+    x: Array, indices: Sequence[Array | None], values: Array, accumulate: bool
+) -> Array:
     """A tensor with values in places that tensors of indices name; none do if all are empty."""
     if not values.size or all(index is None or index.shape == (0,) for index in indices):
         return x

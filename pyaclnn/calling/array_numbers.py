@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Arrays of the host of what the array API takes for one: numbers, and nested sequences of them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from pyaclnn.base.errors import InvalidArgumentError, repr_of
+from pyaclnn.calling import array_dtypes
+from pyaclnn.reference.kernels.promotion import category
+from pyaclnn.runtime.dtypes import conversion_hint
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = ["default_dtype", "numbers"]
+
+_DEFAULTS: Final = {
+    "b": array_dtypes.bool,
+    "i": array_dtypes.int64,
+    "f": array_dtypes.float32,
+    "c": array_dtypes.complex64,
+}
+
+
+def default_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """Return the dtype that numbers have where none is asked for."""
+    return _DEFAULTS[category(dtype)]
+
+
+def numbers(
+    routine: str, argument: str, value: object, dtype: np.dtype[Any] | None = None
+) -> NDArray[Any]:
+    """Make numbers, or nested sequences of them, an array of the host.
+
+    Args:
+        routine: The public function, for messages.
+        argument: The argument's name.
+        value: The numbers.
+        dtype: The dtype to hold them; the default of their category if None.
+
+    Raises:
+        InvalidArgumentError: They are something else, or an integer that the dtype cannot hold.
+    """
+    try:
+        host = np.asarray(value)
+    except ValueError:
+        host = np.asarray(None)  # rows of different lengths
+    if host.dtype.kind in "OUSMm":
+        expected = "a number of at most 64 bits, or nested sequences of them of equal lengths"
+        hint = conversion_hint(argument, host.dtype) if host.dtype.kind != "O" else None
+        raise InvalidArgumentError.of(routine, argument, repr_of(value), expected, hint)
+    kind = default_dtype(host.dtype) if dtype is None else dtype
+    if category(kind) == "i" and host.dtype.kind in "iuf":
+        least, most = np.iinfo(kind).min, np.iinfo(kind).max
+        if not np.all((host > least - 1) & (host < most + 1)):
+            expected = f"what {kind} can hold"
+            raise InvalidArgumentError.of(routine, argument, repr_of(value), expected)
+    return host.astype(kind)

@@ -42,7 +42,15 @@ if TYPE_CHECKING:
     from pyaclnn.health.checks.installation import Installation
     from pyaclnn.health.child.isolation import ChildOutcome
 
-__all__ = ["advice_for", "at_end", "cut_short", "explained", "from_error", "with_left"]
+__all__ = [
+    "advice_for",
+    "at_end",
+    "cut_short",
+    "explained",
+    "from_error",
+    "lost_after",
+    "with_left",
+]
 
 
 def advice_for(code: int) -> tuple[tuple[str, ...], str]:
@@ -125,10 +133,18 @@ def from_error(error: AclError) -> Finding:
     causes = (inner.partition(_ERROR)[2].strip(), *causes) if inner else causes
     before = call_before(routine) if isinstance(error, DeviceLostError) else None
     if before is not None:
-        # A call that loses the device may itself succeed, such as one that gives something back.
-        causes = (f"the device was lost in this call, or in the one before it, {before}", *causes)
+        causes = (lost_after(before), *causes)
     finding = Finding(Status.FAIL, summary, tuple(seen), causes, step, code, error.name)
     return explained(finding, f"{words}\n{log}\n{error.detail or ''}")
+
+
+def lost_after(call: str) -> str:
+    """Return the cause of a lost device, for a call that itself succeeded may have lost it.
+
+    Args:
+        call: The call before the one that failed.
+    """
+    return f"the device was lost in this call, or in the one before it, {call}"
 
 
 def explained(finding: Finding, words: str) -> Finding:

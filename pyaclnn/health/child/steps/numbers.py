@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 from msgspec.structs import replace
 
-from pyaclnn.base.errors import AclError
+from pyaclnn.base.errors import AclError, DeviceLostError
 from pyaclnn.cann import raw
 from pyaclnn.cann.gate import call
-from pyaclnn.cann.status import meaning
+from pyaclnn.cann.status import explanation, meaning
 from pyaclnn.facts.operators import all_operators
 from pyaclnn.health.checks.finding import Finding, found, ok, skip, value
-from pyaclnn.health.child.failures import advice_for
+from pyaclnn.health.child.failures import advice_for, lost_after
 from pyaclnn.health.report.aggregate import Aggregate
 from pyaclnn.health.smoke import cases as smoke
 from pyaclnn.health.smoke.launching import launch
@@ -38,6 +38,8 @@ _DURATION: Final = attrgetter("seconds")
 MOST_EVIDENCE: Final = 6
 """The number of wrong outputs that a finding lists."""
 
+_PHASE_1: Final = "GetWorkspaceSize"
+"""End of the names of functions that a launch calls between making and destroying its tensors."""
 _BY_VERDICT: Final = {
     smoke.SOMETIMES: "NUM-operator.sometimes",
     "right, but too late": "NUM-operator.late",
@@ -91,8 +93,19 @@ def _failure(failed: list[Number], outcomes: list[Number]) -> Finding:
         return finding
     if first.output == "-":
         causes, step = advice_for(first.code)
+        if issubclass(explanation(first.code).exception, DeviceLostError):
+            causes = (lost_after(_before(first)), *causes)
         finding = dataclasses.replace(finding, causes=causes, next_step=step)
     return dataclasses.replace(finding, code=first.code, code_name=meaning(first.code).name)
+
+
+def _before(failed: Number) -> str:
+    """Return the call that a launch makes before the one that failed, or the last of the launch."""
+    routine = failed.verdict.partition(" ")[0]
+    operator = routine.removesuffix(_PHASE_1)
+    if not operator.startswith("aclnn"):
+        return "aclDestroyTensor"
+    return "aclCreateTensor" if routine.endswith(_PHASE_1) else f"{operator}{_PHASE_1}"
 
 
 def _outcome(failed: list[Number], outcomes: list[Number]) -> str:

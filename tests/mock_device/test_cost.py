@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from pyaclnn.mock.operators.arguments import signature_of
-from pyaclnn.mock.operators.kernel_call import KernelCall, zeros
+from pyaclnn.mock.operators.kernel_call import KernelCall, _widened, zeros
 from pyaclnn.reference.kernels.kernel import Kernel
 
 from .bench import tensor
@@ -77,3 +77,12 @@ def test_a_trial_that_grows_with_a_tensor_is_noticed(
     tensors = (tensor(length) for length in (10**3, 10**9))
     few, many = (cost_of(partial(call.results, {"self": x, "out": x}, zeros)) for x in tensors)
     assert getattr(many, field) > 100 * getattr(few, field)
+
+
+def test_a_repeated_tensor_is_cast_once() -> None:
+    rows = np.arange(6, dtype=np.float16).reshape(2, 1, 3)
+    repeated = np.broadcast_to(rows, (2, 500, 3))
+    cast = _widened(repeated)
+    assert cast.dtype == np.float32
+    assert np.array_equal(cast, repeated)
+    assert cast.strides == (3 * 4, 0, 4)

@@ -348,9 +348,10 @@ def _is_copied(array: NDArray[Any]) -> bool:
 
 
 def _widened(array: NDArray[Any]) -> NDArray[Any]:
-    """Return an array in the type that it is computed in."""
-    if array.size and not any(array.strides):  # as in a trial
-        return np.broadcast_to(wide(array[(0,) * array.ndim]), array.shape)
+    """Return an array in the type that it is computed in, cast once along repeated axes."""
+    once = array[tuple(slice(None if stride else 1) for stride in array.strides)]
+    if once.size < array.size:
+        return np.broadcast_to(wide(once), array.shape)
     return np.asarray(wide(array))
 
 

@@ -7,7 +7,6 @@ elements that cumulative lengths name. A mask is true where a key is left out.
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -103,9 +102,18 @@ def _left_out(rule: Scoring, size: tuple[int, int], batch: int) -> Array:
     return np.zeros((q, k), bool)
 
 
+def _by_heads(x: Array, matrices: Array) -> Array:
+    """Products by a matrix for each head, or for each group of heads."""
+    (batch, heads, rows, width), few = x.shape, matrices.shape[1]
+    if few in (0, heads):
+        return x @ matrices
+    products = x.reshape(batch, few, heads // few * rows, width) @ matrices
+    return products.reshape(batch, heads, rows, matrices.shape[-1])
+
+
 def _scores(q: Array, k: Array, rule: Scoring) -> Array:
     """Products of queries and keys, shifted and masked; minus infinity where a key is left out."""
-    products = q @ np.swapaxes(k, -1, -2)
+    scores = _by_heads(q * rule.scale, np.swapaxes(k, -1, -2))
     shift = rule.shift
     if shift is not None and rule.shift_type in (2, 3):
         at = np.arange(k.shape[2]) + rule.starts[1]
@@ -115,58 +123,55 @@ def _scores(q: Array, k: Array, rule: Scoring) -> Array:
     elif shift is not None and shift.shape[-2] not in (1, q.shape[2]):
         shift = shift[..., -q.shape[2] :, :]
     if shift is not None:
-        products = products + (shift if rule.shift_type == 1 else shift / rule.scale)
-    scores = products * rule.scale
+        scores += shift * rule.scale if rule.shift_type == 1 else shift
+    if rule.mask is None and rule.sparse in (0, 1):
+        return scores
     out = np.stack([_left_out(rule, (q.shape[2], k.shape[2]), b) for b in range(len(q))])[:, None]
     if rule.mask is not None and rule.sparse in (0, 1):
         mask = rule.mask != 0
         while mask.ndim > 2 and mask.ndim < 4:  # noqa: PLR2004
             mask = mask[:, None] if len(mask) == len(q) else mask[None]
         out = out | mask[..., : scores.shape[2], : scores.shape[3]]
-    return np.where(out, -np.inf, scores)
+    np.copyto(scores, -np.inf, where=out)
+    return scores
 
 
-def _kept(rule: Scoring, shape: tuple[int, ...]) -> Any:
-    """The factors by which dropout multiplies probabilities."""
+def _dropped(rule: Scoring, x: Array) -> Array:
+    """Probabilities, or their gradient, without those that dropout leaves out."""
     if rule.drop is None or rule.keep == 1:
-        return 1.0
-    bits = np.unpackbits(rule.drop.ravel(), bitorder="little")[: math.prod(shape)]
-    return bits.reshape(shape) / np.float32(rule.keep)
-
-
-def _alike(kv: Array, q: Array) -> Array:
-    """Keys or values, repeated for groups of queries."""
-    return np.repeat(kv, q.shape[1] // max(kv.shape[1], 1), 1)
+        return x
+    bits = np.unpackbits(rule.drop.ravel(), bitorder="little")[: x.size]
+    return x * (bits.reshape(x.shape) / np.float32(rule.keep))
 
 
 def _attend(rule: Scoring, q: Array, k: Array, v: Array) -> tuple[Array, Array, Array]:
     """The result, and each row's largest score and its sum of exponentials."""
-    scores = _scores(q, _alike(k, q), rule)
+    scores = _scores(q, k, rule)
     top = scores.max(-1, keepdims=True, initial=-np.inf)
-    total = np.exp(scores - np.where(np.isfinite(top), top, 0)).sum(-1, keepdims=True)
-    probabilities = softmax(scores)
-    return (probabilities * _kept(rule, scores.shape)) @ _alike(v, q), top, total
+    scores -= np.where(np.isfinite(top), top, 0)
+    np.exp(scores, scores)
+    total = scores.sum(-1, keepdims=True)
+    products = _by_heads(_dropped(rule, scores), v)
+    return products / np.where(total == 0, 1, total), top, total
 
 
 def _grouped(gradient: Array, kv: Array) -> Array:
-    """The gradient of `_alike`."""
+    """The sums of gradients over the heads of a group."""
     shape = (kv.shape[0], kv.shape[1], -1, *gradient.shape[2:])
     return gradient.reshape(shape).sum(2)
 
 
 def _gradient(rule: Scoring, q: Array, k: Array, v: Array, dy: Array) -> list[Array]:
-    keys, values = _alike(k, q), _alike(v, q)
-    probabilities = softmax(_scores(q, keys, rule))
-    kept = _kept(rule, probabilities.shape)
-    inner = dy @ np.swapaxes(values, -1, -2) * kept
+    probabilities = softmax(_scores(q, k, rule))
+    inner = _dropped(rule, _by_heads(dy, np.swapaxes(v, -1, -2)))
     slope = probabilities * (inner - (inner * probabilities).sum(-1, keepdims=True))
     dk = np.swapaxes(slope, -1, -2) @ q * rule.scale
-    dv = np.swapaxes(probabilities * kept, -1, -2) @ dy
+    dv = np.swapaxes(_dropped(rule, probabilities), -1, -2) @ dy
     shift = slope * (rule.scale if rule.shift_type == 1 else 1)
     if rule.shift is not None and rule.shift.ndim == slope.ndim:
         thin = tuple(a for a in range(4) if rule.shift.shape[a] == 1 != slope.shape[a])
         shift = shift.sum(thin, keepdims=True)
-    return [slope @ keys * rule.scale, _grouped(dk, k), _grouped(dv, v), shift]
+    return [_by_heads(slope, k) * rule.scale, _grouped(dk, k), _grouped(dv, v), shift]
 
 
 def _sequences(ends: Sequence[int] | None, length: int) -> list[slice]:

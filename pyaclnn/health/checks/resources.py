@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from pyaclnn.health.checks.context import CheckContext
     from pyaclnn.health.checks.machine import Machine
 
-__all__: list[str] = []
+__all__ = ["refusal"]
 
 _PROBE: Final = bytes(64 << 10)
 _GROUPS: Final = Path("/sys/fs/cgroup")
@@ -68,7 +68,7 @@ def _places(context: CheckContext) -> Finding:
     machine = context.machine
     named = machine.temporary
     usual = [Path(named)] if named else [Path("/tmp"), Path("/var/tmp"), Path.cwd()]  # noqa: S108  # as tempfile does
-    reasons = {place: _refusal(place) for place in usual}
+    reasons = {place: refusal(place) for place in usual}
     if all(reasons.values()):
         seen = (at_path(place, reason) for place, reason in reasons.items())
         return found("SYS-002.no_temporary", *seen, reason=f"{usual[0]}: {reasons[usual[0]]}")
@@ -115,7 +115,7 @@ def _refused(machine: Machine, place: ExaminedPath) -> str:
         return f"it is {place.absence() or 'no folder'}"
     if not machine.may(place, "wx"):
         return "Permission denied"
-    return _refusal(place)
+    return refusal(place)
 
 
 def _lack(folder: Path, needs: int) -> str:
@@ -124,8 +124,12 @@ def _lack(folder: Path, needs: int) -> str:
     return f"{free >> 20} MiB are free, {needs >> 20} are needed" if free < needs else ""
 
 
-def _refusal(folder: Path) -> str:
-    """Return the reason why no file can be written in a folder; empty if one can."""
+def refusal(folder: Path) -> str:
+    """Return the reason why no file can be written in a folder; empty if one can.
+
+    Args:
+        folder: The folder, in which a file is made and removed.
+    """
     try:
         with tempfile.NamedTemporaryFile(dir=folder, prefix="pyaclnn-", buffering=0) as file:
             written = file.write(_PROBE)

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pyaclnn.base.errors import text_of
+from pyaclnn.health.checks.resources import refusal
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -138,8 +139,10 @@ def _not_writable(machine: Machine, text: str) -> Problem | None:
         place = os.path.dirname(place)  # noqa: PTH120
     if not os.path.isdir(place):  # noqa: PTH112  # never raises
         return Problem("ENV-004.log", f"and {place or text} is no folder", text)
-    if machine.may(Path(place), "wx"):
-        return None
-    return Problem(
-        "ENV-004.log", f"which this user may not write to: {machine.owner(Path(place))}", text
+    if not machine.may(Path(place), "wx"):
+        owner = machine.owner(Path(place))
+        return Problem("ENV-004.log", f"which this user may not write to: {owner}", text)
+    reason = refusal(Path(place))
+    return (
+        Problem("ENV-004.log", f"and no file can be made there: {reason}", text) if reason else None
     )

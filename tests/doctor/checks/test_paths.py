@@ -11,9 +11,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pyaclnn.base.paths import ExaminedPath
+from pyaclnn.facts.machine import variables
 from pyaclnn.health.checks.dependencies import search_path
 from pyaclnn.health.checks.installation import KERNELS, gap_in_kernels
 from pyaclnn.health.checks.machine import Machine
+from pyaclnn.health.checks.variables import problem_of
 from pyaclnn.health.command.run import run
 from pyaclnn.health.report.verdict import problems
 from tests.doctor.case import QUICK
@@ -159,3 +161,16 @@ def test_the_first_gap_in_the_folders_of_kernels_is_named(
             path.touch()
     found = gap_in_kernels(tmp_path / "opp")
     assert found.endswith(gap) if gap else not found
+
+
+def test_a_folder_in_which_no_file_can_be_made_is_not_writable_whatever_its_mode(
+    tmp_path: Path,
+) -> None:
+    row = next(row for row in variables() if row.name == "ASCEND_CACHE_PATH")
+    # Root may write to every folder; a file system that is made by the kernel takes no files.
+    refused = problem_of(Machine(environment={row.name: "/proc/ascend"}), row)
+    assert refused is not None
+    assert refused.outcome == "ENV-004.log"
+    there = Machine(environment={row.name: str(tmp_path / "made" / "later")})
+    assert problem_of(there, row) is None
+    assert list(tmp_path.iterdir()) == []

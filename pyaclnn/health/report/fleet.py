@@ -16,7 +16,7 @@ from pyaclnn.base.errors import text_of
 from pyaclnn.base.locks import cached_property
 from pyaclnn.health.report.codec import SCHEMA, json_lines, json_text
 from pyaclnn.health.report.figures import Outlying, outlying
-from pyaclnn.health.report.hosts import is_same_host
+from pyaclnn.health.report.hosts import is_same_host, without_domain
 from pyaclnn.health.report.record import (
     CheckResult,
     Code,
@@ -275,9 +275,11 @@ def gather(paths: Iterable[str], expected: Iterable[str] = ()) -> Fleet:
             gc.enable()
     for report in unreadable:
         reports.add(report)
-    names = [host_name(report) for report in reports]
+    names: dict[str, list[str]] = {}
+    for name in map(host_name, reports):
+        names.setdefault(without_domain(name), []).append(name)
     for host in expected:
-        if not any(is_same_host(host, name) for name in names):
+        if not any(is_same_host(host, name) for name in names.get(without_domain(host), ())):
             reports.add(unreported(host))
     return _together(reports)
 

@@ -12,7 +12,7 @@ from pyaclnn.base.files import read_text
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["expected_hosts", "is_same_host", "listed"]
+__all__ = ["expected_hosts", "is_same_host", "listed", "without_domain"]
 
 _FEW: Final = 12
 """Number of names that are listed one by one."""
@@ -47,8 +47,13 @@ def expected_hosts(text: str) -> list[str]:
 
 def is_same_host(one: str, other: str) -> bool:
     """Return whether two names are of one machine; a domain counts where both have one."""
-    short = one.partition(".")[0], other.partition(".")[0]
-    return short[0] == short[1] if "." not in one or "." not in other else one == other
+    either = "." not in one or "." not in other
+    return without_domain(one) == without_domain(other) if either else one == other
+
+
+def without_domain(name: str) -> str:
+    """Return the part of a machine's name that two names of it have in common."""
+    return name.partition(".")[0]
 
 
 def listed(names: Sequence[str]) -> str:

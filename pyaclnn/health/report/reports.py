@@ -193,7 +193,11 @@ class Reports(Sequence[Report]):
 
     def texts(self) -> Iterator[str]:
         """Yield the JSON text of each report as it was added, on one line."""
-        return map(json_text, map(self.whole, range(len(self))))
+        for kept in self._whole:
+            if isinstance(kept, _Part):  # a line break of JSON is never part of a text
+                yield b"".join(map(bytes.strip, kept.read().splitlines())).decode()
+            else:
+                yield zlib.decompress(kept).decode()
 
     def whole(self, place: int) -> Report:
         """Return a report as it was added.

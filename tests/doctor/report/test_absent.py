@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from pyaclnn.health.report import fleet as fleet_module
 from pyaclnn.health.report.fleet import fleet_verdict, gather
 from pyaclnn.health.report.hosts import expected_hosts, is_same_host, listed
 from pyaclnn.health.report.record import Exit, host_name
@@ -65,6 +66,35 @@ def test_a_machine_that_is_expected_and_absent_is_named(tmp_path: Path) -> None:
     assert fleet.exit_status == Exit.INCONCLUSIVE
     assert "node07" in fleet.to_text()
     assert fleet_verdict(fleet).tone == "unclear"
+
+
+def test_expected_machines_are_compared_with_few_of_those_that_reported(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data, paths = samples.HEALTHY.to_json(), []
+    for number in range(40):
+        host = {**data["host"], "name": f"n{number}.example", "id": f"{number}"}
+        paths.append(str(tmp_path / f"{number}.json"))
+        (tmp_path / f"{number}.json").write_text(json.dumps({**data, "host": host}))
+    compared: list[str] = []
+
+    def counted(one: str, other: str) -> bool:
+        compared.append(other)
+        return is_same_host(one, other)
+
+    monkeypatch.setattr(fleet_module, "is_same_host", counted)
+    fleet = gather(paths, [f"n{number}" for number in range(41)])
+    assert fleet.names[40:] == ("n40",)
+    assert len(compared) == 40
+
+
+def test_a_report_in_a_fleet_s_file_is_the_one_that_was_read(tmp_path: Path) -> None:
+    path = tmp_path / "one.json"
+    text = samples.HEALTHY.to_text().replace("\n", "\r\n\t")
+    path.write_text(text, encoding="utf-8", newline="")
+    (line,) = gather([str(path)]).reports.texts()
+    assert "\n" not in line
+    assert json.loads(line) == samples.HEALTHY.to_json()
 
 
 MANY = [f"node{n:03}" for n in (*range(1, 15), 17)]

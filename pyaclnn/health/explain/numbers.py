@@ -80,7 +80,7 @@ _SYSTEM: Final[tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], str]], ...
     (
         re.compile(
             r"(?i)(?<!\[)\berrno(?:\W{1,4}| is )(\d{1,3})\b(?! \()"
-            r"|^\[(?: *\d+\.\d{6}\]|\w+\] ?(?:HCCP|ROCE)\()"
+            r"|^\[(?: *\d+\.\d{6}\]|\w+\] ?(?:HCCP|HCCL|ROCE)\()"
             r".*\b(?:ret|rc|err|error)\W{1,3}-(\d{1,3})\b"
         ),
         _error,

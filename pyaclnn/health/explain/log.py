@@ -86,7 +86,8 @@ _FAILURE: Final = re.compile(
 """Words of a line of a log whose numbers may be codes, and not steps, sizes or processes."""
 _PROBLEM: Final = re.compile(
     r"(?i)^(?!.*\b(?-i:INFO|DEBUG)\b).*(?:exceed|invalid|cannot|unable|mismatch|unsupported|denied"
-    r"|not (?:found|support|exist)|\bmust\b|requires?\b|refused|too (?:large|many))"
+    r"|not (?:found|support|exist)|\bmust\b|requires?\b|refused|out of (?:the )?range"
+    r"|too (?:large|many))"
 )
 """Lines that report something without which a program goes on otherwise or not at all."""
 _QUANTITY: Final = re.compile(

@@ -51,14 +51,17 @@ class Aggregate:
         Args:
             numbers: The comparisons.
         """
+        kind, found, total, passed = self._kind, self._found, 0, 0
         for number in numbers:
-            kind = self._kind(number)
-            same = self._found.get(kind)
+            key = kind(number)
+            same = found.get(key)
             if same is None:
-                same = self._found[kind] = _Same(number)
+                same = found[key] = _Same(number)
             same.add(number)
-            self.total += 1
-            self.passed += number.passed
+            total += 1
+            passed += number.passed
+        self.total += total
+        self.passed += passed
 
     def numbers(self) -> list[Number]:
         """Return the worst of each kind, in the order of arrival.
@@ -81,9 +84,13 @@ class _Same:
         self.alike: dict[tuple[tuple[float | None, int], ...], int] = {}
 
     def add(self, number: Number) -> None:
-        failed, ratio = not number.passed, number.error_ratio
-        if (failed and self.worst.passed) or (failed != self.worst.passed and ratio > self.ratio):
-            self.ratio, self.worst = ratio, number
+        passed, worst = number.passed, self.worst.passed
+        if passed == worst:
+            ratio = number.error_ratio
+            if ratio > self.ratio:
+                self.ratio, self.worst = ratio, number
+        elif worst:
+            self.ratio, self.worst = number.error_ratio, number
         seconds = number.seconds
         if seconds is not None and (self.seconds is None or seconds > self.seconds):
             self.seconds = seconds

@@ -54,7 +54,7 @@ _FLEET_BEGINS: Final = re.compile(rb'\s*\{[^{}\[\]]{0,200}"kind"\s*:\s*"fleet"')
 _VARYING: Final = re.compile(r"0x[0-9a-fA-F]+|\d+")
 
 
-def _fingerprint(result: CheckResult, host: str) -> tuple[object, ...]:
+def _fingerprint(result: CheckResult, host: str) -> tuple[str, Status, int | str]:
     """Return what is equal for the same finding on different machines.
 
     It consists of the check, the status and the code of CANN; without a code, the summary without
@@ -153,19 +153,21 @@ class Reports(Sequence[Report]):
             once: True if an equal one counts as the same.
         """
         if once:
-            of_all = report.started, report.seconds, report.exit_status, report.results
+            # Durations tell two runs apart; what they found need not be compared.
+            results = tuple((one.id, one.status, one.seconds) for one in report.results)
+            of_all = report.started, report.seconds, report.exit_status, results
             equal = hash((tuple(sorted(report.host.items())), *of_all))
             if equal in self._seen:
                 return
             self._seen.add(equal)
         self._whole.append(part or zlib.compress(json_text(report).encode(), 1))
         host, simulated = host_name(report), report.simulated
-        results = []
+        kept_results = []
         for result in report.results:
             if result.numbers:
                 self.aggregate[simulated].add(result.numbers)
             found = _fingerprint(result, host)
-            counts = self.commonest.get((simulated, check := check_of(result)))
+            counts = self.commonest.get((simulated, check := found[0]))
             if counts is None:
                 counts = self.commonest[simulated, check] = Counter()
             counts[found] += 1
@@ -178,8 +180,10 @@ class Reports(Sequence[Report]):
                 if calm:
                     self._alike[kind] = kept
                     self._kinds[id(kept)] = found
-            results.append(kept)
-        self._small.append(replace(cleaned(replace(report, results=())), results=tuple(results)))
+            kept_results.append(kept)
+        self._small.append(
+            replace(cleaned(replace(report, results=())), results=tuple(kept_results))
+        )
 
     def kind(self, place: int, result: CheckResult) -> tuple[object, ...]:
         """Return what is equal for the same finding on different machines.

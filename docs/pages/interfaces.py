@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
 __all__ = ["attributes", "ours", "pages"]
 
-# Of the modules beside these, names are used by the package alone, or are the package's own; what
-# is an operator has its place on the pages of operators.
+# Names of other modules are used by the package alone, or are the package's own; operators are on
+# the pages of operators.
 _PUBLIC = {
     *{"ascendc", "ascendc.package", "doctor", "fleet", "pytest_plugin", "reference.ascendc"},
     *{"tiling", "torch"},

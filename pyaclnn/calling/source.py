@@ -104,7 +104,7 @@ def _lines(form: Form) -> Iterator[str]:
     yield f"        key_ = ({_listed(_keys(form))}{'options_' if options else '()'})"
     yield "        path_ = paths_.get(key_)"
     yield f"        device_ = {form.leader}._device"
-    # Of arguments, which the slow path refuses. Others pass: a signal handler may raise here, too.
+    # Errors of arguments, which the slow path refuses. A signal handler may raise others here.
     yield "    except (AttributeError, TypeError, ValueError):"
     yield "        key_ = path_ = None"
     same = " and exact_(options_, path_)" if options else ""

@@ -3,8 +3,8 @@
 
 Only parts of the recorded contents are used, never other values, so that the recorded results stay
 those of the machine. A part is taken if the element that differs most keeps the value that this
-machine computes for it, but for rounding, which depends on shapes. Of a call that agrees here all
-contents are used: it may differ where the test is run.
+machine computes for it, but for rounding, which depends on shapes. A call that agrees here
+keeps all contents: it may differ where the test is run.
 """
 
 from __future__ import annotations

@@ -33,8 +33,8 @@ CONTENTS: Final = ("none", "hash", "full")
 _PATTERNS: Final = ("libascendcl", "libacl_rt", "libacl_mdl", "libacl_op_*", "libnnopbase",
                     "libopapi*", "libaclnn_*", "libhccl", "libruntime")  # fmt: skip
 _BELOW: Final = "libruntime"
-"""The layer below CANN's runtime, by which kernels compiled with ``<<<>>>`` are launched. Of its
-functions, those that may write memory of a device are counted, so that the recorder knows that."""
+"""The layer below CANN's runtime, by which kernels compiled with ``<<<>>>`` are launched. Its
+functions that may write device memory are counted, so that the recorder forgets what it knows."""
 _WRITES_BELOW: Final = re.compile(r"rts?(?:[A-Z]\w*)?(?:Launch|Mem|Reduce|Execute|Task|Ipc)")
 _TABLE: Final = "functions"
 

@@ -31,7 +31,7 @@ def quantized_batch_norm(given: Given) -> Any:
     for name, found in (("input", tensor.dtype), ("the output", target)):
         if found not in INTEGERS:
             raise TypeError(f"{name} has the data type {found}; it must be int8, uint8 or int32")
-    # Of its shape alone, in the type that arithmetic runs in.
+    # The layout follows from its shape alone, in the type that arithmetic runs in.
     layout = ChannelLayout.of("input", np.broadcast_to(FLOAT32.type(0), tensor.shape))
     channels = ChannelsGiven(given, layout, tensor.dtype)
     x = channels.wide("input") - np.float32(given.input_zero_point)

@@ -66,7 +66,7 @@ class _Tensor(ctypes.Structure):
     )
 
 
-# Of its own: what others say of ctypes.pythonapi's functions holds for the whole process.
+# A prototype of its own: types set on functions of ctypes.pythonapi hold for the whole process.
 _pointer_in: Final = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)(
     ("PyCapsule_GetPointer", ctypes.pythonapi)
 )
@@ -99,7 +99,7 @@ class Exported(NamedTuple):
     Attributes:
         device_type: Where the memory is: 1 for the host, 12 or 21 for an NPU.
         device_id: Which of these devices.
-        address: Of the first element.
+        address: Address of the first element.
         shape: The shape.
         strides: Bytes from one element to the next along each axis.
         dtype: The data type.

@@ -151,7 +151,7 @@ class Event(Handle):
         """Record the event in a ``with`` statement; what had been queued before passes with it.
 
         Args:
-            timeline: Of the stream that records it.
+            timeline: Timeline of the stream that records it.
         """
         with self._lock:
             # Taken before: what other threads queue meanwhile may come after the event.

@@ -194,7 +194,7 @@ def _refuse_host_libraries(stream: int | None, dl_device: tuple[int, int] | None
         )
 
 
-# Of its own: what others say of ctypes.pythonapi's functions holds for the whole process.
+# A prototype of its own: types set on functions of ctypes.pythonapi hold for the whole process.
 _new_capsule: Final = ctypes.PYFUNCTYPE(
     ctypes.py_object, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p
 )(("PyCapsule_New", ctypes.pythonapi))

@@ -142,7 +142,7 @@ class _Owned(Handle):
 
     def ticket(self, pool: Pool, layout: Layout) -> Any:
         """Make a ticket; one that was made before is worth nothing any more."""
-        # Of a type that garbage collections leave alone: they would call it lost too early.
+        # Garbage collections do not visit this type: they would report it lost too early.
         ticket = raw.ffi.new("char *")
         self.ending = _Return.of(ticket, pool, self.memory, layout)
         return ticket

@@ -275,7 +275,7 @@ def _kept(
     specs = [(tuple(t.shape), t.stride(), t.dtype) for t in returned]
     if room:
         specs.append(((room,), (1,), pytorch().uint8))
-    # Of each tensor the place in the list that C gets, and where it begins there.
+    # The place of each tensor in the list that C gets, and its first byte there.
     ahead = itertools.accumulate([tensor is not None for tensor in given[:-1]], initial=0)
     found = [(at, 0) for at in ahead]
     found += [(len(listed) + at, 0) for at in range(len(returned))]

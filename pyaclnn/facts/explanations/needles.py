@@ -26,8 +26,8 @@ _PART: Final = 3
 class Index:
     """Index of patterns: finds the few that can match a text, without a search by each.
 
-    A pattern is several alternatives, and each of them several texts that it needs. Of the longest
-    one, the part that fewest others have leads to the alternative.
+    A pattern is several alternatives, and each of them several texts that it needs. The part of the
+    longest text that fewest others have leads to the alternative.
 
     Args:
         patterns: The patterns.

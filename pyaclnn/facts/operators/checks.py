@@ -165,7 +165,7 @@ def same_dtype(name: str, other: str) -> Check:
 def shapes() -> Check:
     """All shapes are as described: numbers of axes, then options that repeat lengths, then shapes.
 
-    Of an individual operator: the number of axes of each tensor, then shapes.
+    For an individual operator: the number of axes of each tensor, then shapes.
     """
     return Check("shapes")
 

@@ -61,7 +61,7 @@ class GraphFunction(NamedTuple):
         splits: True if an output may have the first axes of its result in several.
         compute: Returns a list of results, of inputs, attributes and empty outputs.
         taken: The names of the attributes that it takes.
-        fixed: Of those that it does not use, the values that they must have.
+        fixed: Required values of the attributes that it does not use.
         packed: The names of the tensors that it takes in blocks.
         parameters: Those of the expression; none of a user's kernel.
     """
@@ -206,7 +206,7 @@ def _kernel(c_name: str) -> Callable[..., Any]:
             raise KeyError(f"{c_name}, which graph_table.txt names, has no kernel")
         kernel = found.kernel
         named = {kernel.parameter_for(name): value for name, value in arguments.items()}
-        # Of arrays without axes, NumPy makes numbers.
+        # NumPy turns arrays without axes into numbers.
         given = {
             name: np.asarray(value) if isinstance(value, np.generic) else value
             for name, value in named.items()

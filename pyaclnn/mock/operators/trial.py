@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Trial of a kernel in phase 1: shapes of results, at a cost that no tensor's size changes.
 
-A kernel runs on zeros, as long as they are few. Of large tensors, long dimensions are replaced by
+A kernel runs on zeros, as long as they are few. Long dimensions of large tensors are replaced by
 short ones, equal ones by equal ones, and the kernel runs on a few such probes. Two of them fit the
 tensors where the shapes of results are lengths of arguments. Else one more a length shows whether
 the results' lengths depend on them linearly, as those of a concatenation do; then the real ones

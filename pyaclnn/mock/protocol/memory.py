@@ -236,7 +236,7 @@ class DeviceMemory:
     def _array(self, name: str, tensor: Tensor, strides: tuple[int, ...]) -> NDArray[Any]:
         """Find the array of an earlier call, or make it, which takes several times as long.
 
-        Of memory that the host may map elsewhere, none is kept.
+        Arrays of memory that the host may map elsewhere are not kept.
         """
         place = (tensor.address, tensor.data_type, tensor.dims, strides, tensor.offset)
         found = self._views.get(place)

@@ -122,8 +122,8 @@ class Reply:
     Attributes:
         status: The error, or 0.
         text: Explains it.
-        shapes: Of a call's tensors, counted without those that are NULL, the shapes that were
-            found to be other ones than those of the descriptors.
+        shapes: Shapes of a call's tensors that differ from those of the descriptors, by their
+            places among the tensors that are not NULL.
         milliseconds: Time that a kernel has run.
     """
 

@@ -42,8 +42,7 @@ class Added(NamedTuple):
         """Add, and find the root mean squares.
 
         float16 is added in float16 where the family rounds, which is the same as to round the sum.
-        Of bfloat16 kernels most normalize the rounded sum, one for small rows does not; this is
-        what most do.
+        Most bfloat16 kernels normalize the rounded sum, as here; one for small rows does not.
         """
         rows = given.rows("x1")
         layout, rounds = rows.layout, getattr(given, "family", None) in ROUNDING

@@ -97,7 +97,7 @@ class StripChannels(NamedTuple):
         """Return the mean and the biased variance of each channel, (C, 1) both."""
         layout = self.layout
         count = layout.samples * layout.positions
-        # Of a channel's own numbers, whose squares of distances are then about its variance.
+        # An element of each channel: squares of distances from it are about the variance.
         pivot = wide(layout.split(self.tensor)[0, :, :1], layout.dtype)
         finite = np.isfinite(pivot)
         if not finite.all():

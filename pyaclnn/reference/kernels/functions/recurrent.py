@@ -114,7 +114,7 @@ def lstm_backward(
         w: Weights, (features + hidden, 4 * hidden).
         first: First output and state.
         states: Outputs and states of all steps.
-        gradients: Of the outputs, of the last output, of the last state.
+        gradients: Gradients of the outputs, of the last output, of the last state.
         gates: i, j, f, o and tanh of the states, as `lstm` returned them.
         order: Order of the gates in ``w``.
         live: Mask of the outputs, as `lstm` has it.
@@ -158,7 +158,7 @@ def gru_backward(
         weights: Weights of inputs and of the state.
         first_h: First output.
         h: Outputs of all steps.
-        gradients: Of the outputs, of the last output.
+        gradients: Gradients of the outputs, of the last output.
         gates: z, r, h and the state's part of h, as `gru` returned them.
         order: Order of the gates in the weights.
 

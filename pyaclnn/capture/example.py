@@ -86,6 +86,7 @@ def test_of(path: Path, number: int) -> str:
 
 def _example(path: Path, number: int, contents: ContentsOf) -> _Example:
     descriptors = Descriptors()
+    listed = f"'pyaclnn trace show {path}' lists them"
     wanted: int | None = None
     launch: Launch | None = None
     for call in read_trace(path):
@@ -110,8 +111,8 @@ def _example(path: Path, number: int, contents: ContentsOf) -> _Example:
                 )
                 return _of_launch(launch, descriptors, before, after, call.status)
         elif call.number == number and not call.name.endswith(PHASE_1):
-            raise TraceError(f"call {number} is {call.name}, which calls no operator")
-    raise TraceError(f"{path.name} has no call {number} of an operator")
+            raise TraceError(f"call {number} is {call.name}, which calls no operator; {listed}")
+    raise TraceError(f"{path.name} has no call {number} of an operator; {listed}")
 
 
 def _of_launch(

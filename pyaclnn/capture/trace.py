@@ -257,7 +257,10 @@ def read_trace(path: str | os.PathLike[str]) -> Iterator[Record]:
             if len(head) < len(MAGIC) and MAGIC.startswith(head):
                 return  # the process was killed as it began
             if head != MAGIC:
-                message = f"{path} is no trace of this version: it does not begin with {MAGIC!r}"
+                message = (
+                    f"{path} is no trace of this version: it does not begin with the line "
+                    f"'{MAGIC.decode().rstrip()}', as files of 'pyaclnn capture' do"
+                )
                 raise TraceError(message)
             for block in _blocks(file):
                 for record in _DECODER.decode(block):

@@ -100,3 +100,18 @@ def test_an_operator_that_a_trace_lacks_is_named(
     status = main(["trace", "show", str(trace), "--operator", given])
     message = f"pyaclnn trace show: run.trace has no call of '{given}'; {hint}\n"
     assert (status, *capsys.readouterr()) == (2, "", message)
+
+
+@pytest.mark.parametrize(
+    ("number", "reason"),
+    [
+        ("999999", "run.trace has no call 999999 of an operator"),
+        ("0", "call 0 is aclInit, which calls no operator"),
+    ],
+)
+def test_a_call_that_is_no_operators_leads_to_the_list_of_calls(
+    number: str, reason: str, trace: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    status = main(["trace", "test", str(trace), number])
+    message = f"pyaclnn trace test: {reason}; 'pyaclnn trace show {trace}' lists them\n"
+    assert (status, *capsys.readouterr()) == (2, "", message)

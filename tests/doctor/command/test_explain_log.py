@@ -51,6 +51,7 @@ def test_a_line_is_searched_by_few_patterns_only() -> None:
 UNKNOWN = [
     "Traceback (most recent call last):",
     "ValueError: shapes (3,) and (4,) do not fit",
+    "TypeError: unsupported operand type(s) for +: 'NoneType' and 'int'",
     "INFO 05-21 08:30:00 [api_server.py:1] Started server process [123456]",
     "[INFO] RUNTIME(812,python):2026-05-21-08:30:00 stream synchronize, retCode=0x7020011",
     "loss 0.507015 at step 100000, 1234567 tokens",

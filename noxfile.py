@@ -200,7 +200,7 @@ def newest(session: nox.Session) -> None:
 @nox.session(python=USUAL)
 def hosts(session: nox.Session) -> None:
     """ONNX Runtime; and llama.cpp from its sources with its own tests, an hour or more of them."""
-    folder = str(Path(session.create_tmp()).resolve())  # the tests run in folders of their own
+    folder = str(Path(session.cache_dir, "hosts").resolve())  # the next run builds what has changed
     # Not `:all:`, which would build what it is built with as well: CMake, from its sources.
     source = ("--no-deps", "--no-binary", "llama-cpp-python", *GROUPS["llama"])
     session.run("pip", "download", "--dest", folder, *source)

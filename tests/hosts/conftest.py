@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""llama.cpp with its CANN backend, built once a session from the sources of `llama-cpp-python`."""
+"""llama.cpp with its CANN backend, built from the sources of `llama-cpp-python` beside these."""
 
 from __future__ import annotations
 
@@ -69,27 +69,30 @@ def pytest_itemcollected(item: pytest.Item) -> None:
 
 
 @pytest.fixture(scope="session")
-def llama(tmp_path_factory: pytest.TempPathFactory) -> Llama:
-    """llama.cpp, configured as its documents say: with nothing but the installation."""
-    archives = sorted(
-        Path(os.environ.get(SOURCES, "/nonexistent")).glob("llama_cpp_python-*.tar.gz")
-    )
+def llama() -> Llama:
+    """llama.cpp, configured as its documents say: with nothing but the installation.
+
+    What an earlier run has built there is not built again.
+    """
+    folder = Path(os.environ.get(SOURCES, "/nonexistent"))
+    archives = sorted(folder.glob("llama_cpp_python-*.tar.gz"))
     if not archives:
         pytest.fail(f"{SOURCES} names no folder with the sources; `nox -s hosts` sets it")
     for program in ("cmake", "ninja"):
         if shutil.which(program) is None:
             pytest.fail(f"{program} is not installed")
-    folder = tmp_path_factory.mktemp("llama")
-    with tarfile.open(archives[-1]) as archive:
-        archive.extractall(folder, filter="data")
+    unpacked = folder / archives[-1].name.removesuffix(".tar.gz")
+    if not unpacked.exists():
+        with tarfile.open(archives[-1]) as archive:
+            archive.extractall(folder, filter="data")
     home = folder / "cann"
+    shutil.rmtree(home, ignore_errors=True)
     made = ("pyaclnn", "mock", "home", "--cann", RELEASE, home)
     subprocess.run(list(map(str, made)), check=True)
-    sources = next(folder.glob("llama_cpp_python-*/vendor/llama.cpp"))
     build = folder / "build"
     for command in (
-        ("cmake", "-S", sources, "-B", build, "-G", "Ninja", *OPTIONS),
-        ("ninja", "-C", build, *TARGETS),
+        ("cmake", "-S", unpacked / "vendor/llama.cpp", "-B", build, "-G", "Ninja", *OPTIONS),
+        ("ninja", "-C", build, "-j", os.cpu_count(), *TARGETS),
     ):
         done = in_home(home, *command, seconds=5400)
         assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-4000:]

@@ -169,9 +169,11 @@ def gelu(device: str) -> Results:
 
 def copies_of_views_and_casts(device: str) -> Results:
     x = _random(ROWS, WIDTH).to(device)
+    torch._foreach_copy_([narrow := torch.empty_like(x, dtype=torch.bfloat16)], [x])
     return {
         "transposed": x.t().contiguous(),
         "float16": x.half(),
+        "several to bfloat16": narrow,
         "integers": (x * 4).int(),
         "part": x[1::2, ::3].clone(),
         "stacked": torch.stack([x, x]),

@@ -101,7 +101,8 @@ def no_attribute(
     """
     hint = f"; {instead}" if instead else ""
     # `from package import module` asks the package first, and nobody reads the answer.
-    is_read = sys._getframe(2).f_code.co_name != "_handle_fromlist"  # noqa: SLF001
+    asker = sys._getframe(1).f_back  # noqa: SLF001  # None: C asks, at the bottom of a thread
+    is_read = asker is None or asker.f_code.co_name != "_handle_fromlist"
     if is_read and not hint and not name.startswith("_"):
         from pyaclnn.base.spelling import did_you_mean  # noqa: PLC0415  # only errors need it
 

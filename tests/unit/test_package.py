@@ -3,11 +3,13 @@
 
 from __future__ import annotations
 
+import _thread
 import ast
 import os
 import shutil
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -225,6 +227,20 @@ def test_the_package_itself_imports_nothing_that_takes_long() -> None:
 
 def test_the_check_for_dear_imports_sees_one() -> None:
     assert imports_at_once("pyaclnn.cann.simulator") & DEAR["device"] == {"pathlib"}
+
+
+def test_an_unknown_name_is_an_attribute_error_where_no_python_asks(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A thread that begins in C has no frame above the module's `__getattr__`."""
+    errors: list[object] = []
+    monkeypatch.setattr(sys, "unraisablehook", lambda failed: errors.append(failed.exc_value))
+    _thread.start_new_thread(getattr, (pyaclnn, "nothing"))
+    for _ in range(1000):
+        if errors:
+            break
+        time.sleep(0.01)
+    assert [type(error) for error in errors] == [AttributeError]
 
 
 def test_there_is_nothing_else() -> None:

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -28,9 +29,7 @@ static void find(void)
 
 static bool compress(uint8_t *to, size_t *room, const uint8_t *from, size_t length)
 {
-    static pthread_once_t found = PTHREAD_ONCE_INIT;
     unsigned long stored = *room;
-    pthread_once(&found, find);
     if (compress_by == NULL || compress_by(to, &stored, from, length, LEVEL) != DONE) {
         return false;
     }
@@ -78,11 +77,22 @@ int capture_append(int file, uint64_t *end, const uint8_t *data, size_t length)
     return error;
 }
 
-struct capture_packed capture_pack(const uint8_t *data, uint64_t whole, struct capture_bytes *room)
+void capture_prepare_packing(struct capture_bytes *room, uint64_t whole)
+{
+    static pthread_once_t found = PTHREAD_ONCE_INIT;
+    pthread_once(&found, find);
+    uint8_t *data = room->capacity < whole ? realloc(room->data, whole) : NULL;
+    if (data != NULL) {
+        room->data = data;
+        room->capacity = whole;
+    }
+}
+
+struct capture_packed capture_pack(const uint8_t *data, uint64_t whole, const struct capture_bytes *room)
 {
     struct capture_packed packed = {.head = "BLK-", .data = data, .stored = whole};
-    size_t stored = whole; /* what does not become shorter is not compressed */
-    if (room != NULL && capture_room(room, stored) && compress(room->data, &stored, data, stored)) {
+    size_t stored = whole; /* a block that does not become shorter is not compressed */
+    if (room != NULL && room->capacity >= whole && compress(room->data, &stored, data, stored)) {
         packed.head[3] = 'z';
         packed.data = room->data;
         packed.stored = stored;
@@ -108,6 +118,9 @@ int capture_append_packed(int file, uint64_t *end, const struct capture_packed *
 int capture_append_block(int file, uint64_t *end, const uint8_t *data, uint64_t whole,
                          struct capture_bytes *room)
 {
+    if (room != NULL) {
+        capture_prepare_packing(room, whole);
+    }
     const struct capture_packed packed = capture_pack(data, whole, room);
     return capture_append_packed(file, end, &packed);
 }

@@ -14,8 +14,10 @@ struct capture_packed {
     const uint8_t *data;
     size_t stored;
 };
-/* Pack a block. Room: where it is compressed, if it becomes shorter; NULL: it is not. */
-struct capture_packed capture_pack(const uint8_t *data, uint64_t whole, struct capture_bytes *room);
+/* Find zlib, and make room for a block; without memory for it the block is not compressed. */
+void capture_prepare_packing(struct capture_bytes *room, uint64_t whole);
+/* Pack a block, into the room that is prepared, if it becomes shorter there; NULL: as it is. */
+struct capture_packed capture_pack(const uint8_t *data, uint64_t whole, const struct capture_bytes *room);
 /* Append a block. Return the error; then nothing of the block is there. */
 int capture_append_packed(int file, uint64_t *end, const struct capture_packed *packed);
 int capture_append_block(int file, uint64_t *end, const uint8_t *data, uint64_t whole,

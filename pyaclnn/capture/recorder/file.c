@@ -339,7 +339,7 @@ void capture_interrupt(int signal)
     if (tries != 0 && trace.file >= 0 && trace.process == getpid()) {
         put_block(false);
         capture_append_flights(trace.file, &trace.end, UINT64_MAX);
-        append_end(signal, 0);
+        append_end(signal, capture_is_out_of_memory() ? ENOMEM : 0);
     }
 }
 
@@ -355,6 +355,7 @@ void capture_tick(const struct timespec *until)
     if (trace.file >= 0 && trace.process == getpid()) {
         put_due(false);
         capture_append_flights(trace.file, &trace.end, capture_now(CLOCK_MONOTONIC_COARSE) - OVERDUE);
+        capture_end_if_failed();
     }
     pthread_mutex_unlock(lock);
 }

@@ -44,8 +44,9 @@ bool capture_pack_handed(struct capture_packed *packed)
     if (handed.length == 0) {
         return false;
     }
-    packing = true;
     const size_t length = handed.length;
+    packing = true;
+    capture_prepare_packing(&room, length); /* with the lock, so that a fork finds the room whole */
     pthread_mutex_unlock(lock);
     *packed = capture_pack(handed.data, length, &room);
     pthread_mutex_lock(lock);

@@ -18,14 +18,17 @@ SOURCE = Path(__file__).parent / "c" / "packing.c"
 def packing(tmp_path_factory: pytest.TempPathFactory) -> Path:
     program = tmp_path_factory.mktemp("programs") / "packing"
     compiler = [*shlex.split(os.environ.get("CC", "cc")), "-std=c11", "-D_GNU_SOURCE", "-pthread"]
-    objects: list[Path] = []
-    for name in ("handed_block", "blocks", "bytes", "locks"):
-        objects.append(program.with_name(f"{name}.o"))
-        own = ["-Drealloc=realloc_for_recorder", "-c", RECORDER / f"{name}.c", "-o", objects[-1]]
-        subprocess.run([*compiler, *own], check=True)
-    own = ["-I", RECORDER, SOURCE, *objects, "-ldl", "-o", program]
-    subprocess.run([*compiler, *own], check=True)
-    return program
+
+    def compile_to(made: Path, *words: str | Path) -> Path:
+        subprocess.run([*compiler, *words, "-o", made], check=True)
+        return made
+
+    flag = "-Drealloc=realloc_for_recorder"
+    objects = [
+        compile_to(program.with_name(f"{name}.o"), flag, "-c", RECORDER / f"{name}.c")
+        for name in ("handed_block", "blocks", "bytes", "locks")
+    ]
+    return compile_to(program, f"-I{RECORDER}", SOURCE, *objects, "-ldl")
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ import argparse
 import re
 from collections import Counter
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -28,16 +29,24 @@ from pyaclnn.health import arguments as command
 from pyaclnn.health.explain.codes import suggestions
 from pyaclnn.health.explain.log import look_up
 
-EVERY = {
-    **STATUS,
-    **{str(code): known for code, known in DEVICE_MANAGEMENT.items()},
-    **{known.name: known.explanation for known in DRIVER.values()},
-    **CLUSTER,
-    **{f"ERR00{kind:03}": known for kind, known in TORCH_KINDS.items()},
-    **{line.pattern.pattern: line.explanation for line in LINES.values()},
-}
+if TYPE_CHECKING:
+    from pyaclnn.facts.explanations.explanation import Explanation
+
 EXPLANATIONS = Path(explanations.__file__).parent
 NO_CAUSE = {"ACL_ERROR_NONE", "ACLNN_SUCCESS"}
+
+
+@pytest.fixture(scope="module")
+def every() -> dict[str, Explanation]:
+    """Return all explanations; reading their files would slow down each collection."""
+    return {
+        **STATUS,
+        **{str(code): known for code, known in DEVICE_MANAGEMENT.items()},
+        **{known.name: known.explanation for known in DRIVER.values()},
+        **CLUSTER,
+        **{f"ERR00{kind:03}": known for kind, known in TORCH_KINDS.items()},
+        **{line.pattern.pattern: line.explanation for line in LINES.values()},
+    }
 
 
 def explain(*arguments: str) -> int:
@@ -66,8 +75,8 @@ def test_each_code_has_a_name_and_the_name_has_the_code() -> None:
             assert codes.code_named(name) == getattr(raw, name) == code, name
 
 
-def test_each_explanation_is_written_in_one_manner() -> None:
-    for name, known in EVERY.items():
+def test_each_explanation_is_written_in_one_manner(every: dict[str, Explanation]) -> None:
+    for name, known in every.items():
         assert known.meaning[0].isupper(), name
         assert known.meaning.endswith("."), name
         assert not known.next_step[0].isupper(), name
@@ -80,13 +89,15 @@ def test_each_explanation_is_written_in_one_manner() -> None:
         assert issubclass(known.exception, AclError), name
 
 
-def test_no_text_of_a_file_is_left_over_and_each_place_is_filled() -> None:
+def test_no_text_of_a_file_is_left_over_and_each_place_is_filled(
+    every: dict[str, Explanation],
+) -> None:
     for path in EXPLANATIONS.rglob("*.toml"):
         text = path.read_text(encoding="utf-8")
         written = re.findall(r"(?m)^(\w+) = ", text.partition("[texts]")[2].partition("\n[")[0])
         assert [name for name in written if text.count(f"{{{name}}}") < 2] == [], path.name
-    words = [word for known in EVERY.values() for word in (known.meaning, *known.causes)]
-    words += [known.next_step for known in EVERY.values()]
+    words = [word for known in every.values() for word in (known.meaning, *known.causes)]
+    words += [known.next_step for known in every.values()]
     words += [text for known in messages().values() for text in (known.meaning, known.next_step)]
     assert [word for word in words if "{" in word] == []
 

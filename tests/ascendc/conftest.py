@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Protocol
 import pytest
 
 from pyaclnn import ascendc
+from pyaclnn.ascendc import entries, expansion, program
 from pyaclnn.cann.simulator import writtendir
 
 if TYPE_CHECKING:
@@ -44,11 +45,16 @@ def cache_dir(keep: Keep) -> Path:
 @pytest.fixture(scope="session")
 def build(cache_dir: Path) -> Build:
     """Return the builder: a file is compiled once for each chip that is asked for."""
+    # Dozens of kernels are defined by the macros of one file, which none of these tests changes.
+    expanded, found = cache(expansion.with_macros), cache(entries.find_entries)
 
     @cache
     def kernel(file: str, name: str, *, soc: str = "Ascend910B3", sanitize: bool = False) -> Kernel:
-        return ascendc.compile(
-            KERNELS / file, name=name, soc=soc, sanitize=sanitize, cache_dir=cache_dir
-        )
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(program, "with_macros", expanded)
+            patch.setattr(program, "find_entries", found)
+            return ascendc.compile(
+                KERNELS / file, name=name, soc=soc, sanitize=sanitize, cache_dir=cache_dir
+            )
 
     return kernel

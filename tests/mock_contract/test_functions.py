@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from collections import Counter
@@ -13,6 +14,7 @@ from pyaclnn.base.elf import read_library
 from pyaclnn.cann.simulator import libdir
 from pyaclnn.facts.releases import RELEASES, VARIABLE
 from pyaclnn.mock.control.functions import IMPLEMENTED, REFUSES
+from tests.fork_server import run_program
 
 STATES = {"implemented": IMPLEMENTED, "refuses": REFUSES}
 
@@ -33,7 +35,8 @@ for line in sys.stdin:
 
 def listed(release: str, *more: str) -> list[tuple[str, str, str]]:
     command = [sys.executable, "-m", "pyaclnn", "mock", "functions", "--cann", release, *more]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    done = run_program(command, os.environ)
+    assert done.returncode == 0, done.stderr
     lines = [line.split() for line in done.stdout.splitlines()]
     return [(words[0], words[1], STATES[words[-1]]) for words in lines]
 

@@ -4,8 +4,9 @@
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
+
+from tests.fork_server import run_program
 
 PROGRAM = """
 import numpy as np, pyaclnn
@@ -25,13 +26,7 @@ except pyaclnn.InvalidArgumentError as error:
 
 def test_an_integer_is_taken_and_a_float_is_refused() -> None:
     chip = {"PYACLNN_MOCK_CANN": "9.1", "PYACLNN_MOCK_SOC": "Ascend950PR_9579"}
-    run = subprocess.run(
-        [sys.executable, "-c", PROGRAM],
-        env={**os.environ, **chip},
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=True,
-    )
+    run = run_program([sys.executable, "-c", PROGRAM], {**os.environ, **chip})
+    assert run.returncode == 0, run.stderr
     gradients = ["[[30, -87, -12, 45]]", "[[31, -86, -11, 46]]"]
     assert run.stdout.splitlines() == [*gradients, *gradients, "True"]

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
 import tracemalloc
 from pathlib import Path
@@ -16,8 +15,10 @@ from pyaclnn.facts.explanations import LINES
 from pyaclnn.health.checks.machine import Machine
 from pyaclnn.health.explain import entry as entries
 from pyaclnn.health.explain.log import Log, look_up
+from tests.fork_server import run_program
 
 if TYPE_CHECKING:
+    import subprocess
     from collections.abc import Iterator
 
 POSTED = [
@@ -191,7 +192,7 @@ def test_memory_is_bounded_for_a_log_of_any_size() -> None:
 
 def explain(*arguments: str, log: str = "") -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "pyaclnn", "explain", *arguments]
-    return subprocess.run(command, input=log, text=True, capture_output=True, check=False)
+    return run_program(command, os.environ, given=log)
 
 
 def test_a_log_comes_from_standard_input_or_a_file(tmp_path: Path) -> None:

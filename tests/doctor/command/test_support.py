@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import io
 import os
-import subprocess
 import sys
 import tarfile
 from typing import TYPE_CHECKING
@@ -16,6 +15,7 @@ from pyaclnn.health.checks.machine import Machine
 from pyaclnn.health.command.support import collect
 from pyaclnn.health.report.bundle import as_bundle
 from tests.doctor import report_samples as samples
+from tests.fork_server import run_program
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -137,9 +137,7 @@ def test_the_command_writes_a_bundle_without_what_is_private(tmp_path: Path) -> 
         "HF_TOKEN": "hf_abcdefghijklmnop",
         "ASCEND_CUSTOM_OPP_PATH": "/home/alice/merger-plans/vendors",
     }
-    done = subprocess.run(
-        [*command, f"--bundle={path}"], env=environment, capture_output=True, text=True, check=False
-    )
+    done = run_program([*command, f"--bundle={path}"], environment)
     assert f"bundle report: {path}" in done.stderr
     with tarfile.open(path) as archive:
         files = {

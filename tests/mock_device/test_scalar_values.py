@@ -122,6 +122,22 @@ def test_powers_of_integers_count(bench: Bench) -> None:
         assert (reply.status, reply.any_scalars) == (status, False)
 
 
+@pytest.mark.parametrize(
+    ("value", "status"),
+    [(3, 0), (300, 161002), (-128.9, 0), (-129, 161002), (np.nan, 161002), (np.inf, 161002)],
+)
+def test_an_integer_tensor_holds_the_number_that_fills_it(
+    value: float, status: int, bench: Bench
+) -> None:
+    x, mask = bench.put(np.zeros(2), CODES["i8"]), bench.put(np.array([1, 0]), CODES["bool"])
+    for number in (1, value):
+        scalar = Scalar(CODES["f32"], np.array(number, np.float32).tobytes())
+        reply = check(
+            bench, "aclnnInplaceMaskedFillScalar", {"selfRef": x, "mask": mask, "value": scalar}
+        )
+    assert reply.status == status
+
+
 @pytest.mark.parametrize("beta", [0.0, 1.0])
 def test_a_factor_of_zero_excuses_no_shape(beta: float, bench: Bench) -> None:
     shapes = {"self": (5, 7), "mat1": (2, 3), "mat2": (3, 4), "out": (2, 4)}

@@ -42,6 +42,21 @@ def clamped(x: Array, low: Any, high: Any) -> Array:
     return x if high is None else np.minimum(x, high)
 
 
+def held(value: Any, dtype: Any) -> Array:
+    """A scalar in a data type, which must hold the integer part if it is one of integers."""
+    if dtype.kind in "iu" and not np.iinfo(dtype).min <= np.trunc(value) < np.iinfo(dtype).max + 1:
+        raise ValueError(f"value is {value}, which {dtype} cannot hold")
+    return np.asarray(value).astype(dtype)
+
+
+def evenly_spaced(start: Any, end: Any, steps: int, dtype: Any) -> Array:
+    """Numbers at equal distances; integers are exact, and rounded towards zero."""
+    if dtype.kind not in "iu" or steps <= 1:
+        return np.linspace(start, end, steps).astype(dtype)
+    sums = int(start) * (steps - 1) + (int(end) - int(start)) * np.arange(steps).astype(object)
+    return (np.sign(sums) * (abs(sums) // (steps - 1))).astype(dtype)
+
+
 def added_quotient(x: Array, a: Array, b: Array, factor: Any, into: Any = None) -> Array:
     """``x + factor * a / b``.
 

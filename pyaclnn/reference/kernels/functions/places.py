@@ -78,10 +78,19 @@ def named_elements(x: Array, indices: Sequence[Array | None], out: Array) -> Arr
 def elements_put(
     x: Array, indices: Sequence[Array | None], values: Array, accumulate: bool
 ) -> Array:
-    """A tensor with values in places that tensors of indices name; none do if all are empty."""
-    if not values.size or all(index is None or index.shape == (0,) for index in indices):
+    """A tensor with values in places that tensors of indices name: none if one of them is empty."""
+    named = [index for index in indices if index is not None and not _is_undefined(index, x)]
+    if not values.size or not named or any(not index.size for index in named):
         return x
     return written(x, _index_places(indices, values), values, np.add if accumulate else None)
+
+
+def _is_undefined(index: Array, x: Array) -> bool:
+    """Return whether an index stands for none: torch-npu passes an empty tensor of x's type.
+
+    Empty indices of an int64 tensor may be either; they are taken for undefined.
+    """
+    return index.shape == (0,) and index.dtype == x.dtype
 
 
 def _index_places(indices: Sequence[Array | None], results: Array) -> tuple[Any, ...]:

@@ -43,10 +43,13 @@ def clamped(x: Array, low: Any, high: Any) -> Array:
 
 
 def held(value: Any, dtype: Any) -> Array:
-    """A scalar in a data type, which must hold the integer part if it is one of integers."""
-    if dtype.kind in "iu" and not np.iinfo(dtype).min <= np.trunc(value) < np.iinfo(dtype).max + 1:
+    """A scalar in a data type; an integer must fit, and wraps around if negative, as PyTorch's."""
+    if dtype.kind not in "iu":
+        return np.asarray(value).astype(dtype)
+    most = int(np.iinfo(dtype).max)
+    if not np.isfinite(value) or not -most - (dtype.kind == "i") <= int(value) <= most:
         raise ValueError(f"value is {value}, which {dtype} cannot hold")
-    return np.asarray(value).astype(dtype)
+    return np.asarray(int(value)).astype(dtype)
 
 
 def evenly_spaced(start: Any, end: Any, steps: int, dtype: Any) -> Array:

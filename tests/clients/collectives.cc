@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "hccl/hccl.h"
+#include "hccl/hccl_comm.h"
 
 #define CHECK(call)                                                                                \
     do {                                                                                           \
@@ -25,7 +26,7 @@ constexpr uint64_t COUNT = 8, RANKS = 2, ALL = COUNT * RANKS;
 constexpr HcclDataType FLOAT = HCCL_DATA_TYPE_FP32;
 constexpr const char *NAMES[] = {"AllReduce", "Broadcast", "AllGather",  "ReduceScatter",
                                  "Reduce",    "Scatter",   "AlltoAll",   "AlltoAllV",
-                                 "AlltoAllVC", "SendRecv", "BatchSendRecv"};
+                                 "AlltoAllVC", "SendRecv", "BatchSendRecv", "GroupSendRecv"};
 
 static float Given(uint64_t rank, uint64_t i) { return 100.0F * rank + i; }
 static float Summed(uint64_t i) { return Given(0, i) + Given(1, i); }
@@ -58,6 +59,18 @@ static int Queue(const std::string &name, void *from, void *to, uint32_t rank, H
         CHECK(HcclSend(from, COUNT, FLOAT, 1, comm, stream));
     } else if (name == "SendRecv") {
         CHECK(HcclRecv(to, COUNT, FLOAT, 0, comm, stream));
+    } else if (name == "GroupSendRecv") { /* both ranks send first: alone, neither would go on */
+        bool open = false;
+        CHECK(HcclGroupStart());
+        CHECK(HcclGroupStart());
+        CHECK(HcclSend(from, COUNT, FLOAT, other, comm, stream));
+        CHECK(HcclGroupEnd());
+        CHECK(HcclRecv(to, COUNT, FLOAT, other, comm, stream));
+        CHECK(HcclGroupStatusGet(&open));
+        CHECK(open ? 0 : 1);
+        CHECK(HcclGroupEnd());
+        CHECK(HcclGroupStatusGet(&open));
+        CHECK(open ? 1 : HcclGroupEnd() == HCCL_E_PARA ? 0 : 2);
     } else {
         HcclSendRecvItem items[] = {{HCCL_SEND, from, COUNT, FLOAT, other},
                                     {HCCL_RECV, to, COUNT, FLOAT, other}};

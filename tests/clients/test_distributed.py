@@ -32,6 +32,7 @@ RECEIVED = {
     "reduce": [[10, 12, 14, 16], [10, 11, 12, 13]],
     "captured": [[20, 24, 28, 32]] * 2,
     "message": [[0, 1, 2, 3]] * 2,
+    "batch": [[10, 11, 12, 13], [0, 1, 2, 3]],
 }
 
 
@@ -41,11 +42,14 @@ def read(file: Path) -> dict[str, Any]:
 
 
 @pytest.mark.usefixtures("torch_npu")
-def test_ranks_receive_and_differentiate_as_one_device_does(tmp_path: Path) -> None:
+@pytest.mark.parametrize("release", ["8.1", "9.1"])
+def test_ranks_receive_and_differentiate_as_one_device_does(release: str, tmp_path: Path) -> None:
     report = tmp_path / "report.jsonl"
     done = subprocess.run(
         [sys.executable, str(HERE / "torch_ranks.py"), str(tmp_path)],
-        env=settings(PYACLNN_MOCK_REPORT=str(report), HCCL_EXEC_TIMEOUT="60"),
+        env=settings(
+            PYACLNN_MOCK_CANN=release, PYACLNN_MOCK_REPORT=str(report), HCCL_EXEC_TIMEOUT="60"
+        ),
         capture_output=True,
         text=True,
         timeout=PATIENCE,

@@ -56,6 +56,13 @@ def _exchanged(rank: int, device: str) -> dict[str, Any]:
         distributed.send(mine, dst=1)
     else:
         distributed.recv(found["message"], src=0)
+    found["batch"], other = torch.empty(4, device=device), 1 - rank
+    batch = [
+        distributed.P2POp(distributed.isend, mine, other),
+        distributed.P2POp(distributed.irecv, found["batch"], other),
+    ]
+    for work in distributed.batch_isend_irecv(batch):
+        work.wait()
     return {name: tensor.float().cpu().tolist() for name, tensor in found.items()}
 
 

@@ -287,11 +287,11 @@ def _nothing_is_left_of_the_suite() -> Iterator[None]:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def _programs_begin_as_forks(_nothing_is_left_of_the_suite: None, keep: Keep) -> Iterator[None]:
+def _programs_begin_as_forks(_nothing_is_left_of_the_suite: None) -> Iterator[None]:
     """Fork the programs of a worker, which are many; a run without workers starts each anew.
 
     So does one on aarch64, which is emulated where these tests run: forks were not tried there.
     """
     forks = "PYTEST_XDIST_WORKER" in os.environ and os.uname().machine == "x86_64"
-    with serve_programs(keep) if forks else contextlib.nullcontext():
+    with serve_programs() if forks else contextlib.nullcontext():
         yield

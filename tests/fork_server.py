@@ -23,19 +23,14 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from tests.kept import Keep
-
 __all__ = ["run_program", "serve_programs"]
 
 _SERVER = Path(__file__).with_name("forked_python.py")
-_DEVICE_SERVER = Path(__file__).with_name("forked_devices.py")
-_LAUNCHER = Path(__file__).with_name("device_launcher.c")
 # What an interpreter, the system's loader, a library or this package reads when it starts.
 _AT_START = (
     *("PYTHON", "LD_", "LC_", "LANG", "OMP_", "OPENBLAS_", "MALLOC_", "GLIBC_", "NPY_"),
     *("PYACLNN_CACHING", "PYACLNN_TRACE"),
 )
-_MOCK_PYTHON = "PYACLNN_MOCK_PYTHON"
 _LONGEST = 300.0
 _open: list[_Server] = []
 
@@ -56,15 +51,9 @@ def run_program(
     """
     words = list(map(str, command))
     for server in _open:
-        if _at_start(environment) != server.at_start:
-            continue
-        # A program that looks at processes is to see the device process, and not its launcher.
-        looks = any(place in word for word in words for place in ("children", "/proc/"))
-        launcher = "" if looks or _MOCK_PYTHON in environment else server.launcher
-        if _can_fork(words[0], words[1:]):
+        if _can_fork(words[0], words[1:]) and _at_start(environment) == server.at_start:
             request = {"folder": str(folder or Path.cwd()), "environment": dict(environment)}
-            return server.run({**request, "words": words[1:], "devices": launcher}, words, given)
-        environment = {**environment, **({_MOCK_PYTHON: launcher} if launcher else {})}
+            return server.run({**request, "words": words[1:]}, words, given)
     return subprocess.run(
         words,
         env=environment,
@@ -78,45 +67,13 @@ def run_program(
 
 
 @contextlib.contextmanager
-def serve_programs(keep: Keep) -> Iterator[None]:
-    """Have a server, so long as the context is entered.
-
-    Args:
-        keep: Gives the folder for the launcher of device processes.
-    """
-    with _device_server(_built_launcher(keep)) as launcher:
-        server = _Server(launcher)
-        _open.append(server)
-        yield
-        _open.remove(server)
-        server.close()
-
-
-def _built_launcher(keep: Keep) -> Path:
-    source = _LAUNCHER.read_text(encoding="utf-8")
-    program = keep("launcher", source, sys.executable) / "launcher"
-    if not program.exists():
-        made = program.with_name(f"launcher-{os.getpid()}")  # another worker may build it, too
-        python = f'-DPYTHON="{sys.executable}"'
-        compiler = os.environ.get("CC", "cc").split()
-        command = [*compiler, "-O1", "-D_GNU_SOURCE", python, str(_LAUNCHER), "-o", str(made)]
-        subprocess.run(command, check=True)
-        made.replace(program)
-    return program
-
-
-@contextlib.contextmanager
-def _device_server(launcher: Path) -> Iterator[Path]:
-    """Have a server of device processes, and yield the program that stands in for their Python."""
-    with tempfile.TemporaryDirectory() as folder, socket.socket(socket.AF_UNIX) as listener:
-        program = Path(folder, "python3")
-        program.symlink_to(launcher)
-        listener.bind(f"{folder}/socket")
-        listener.listen(socket.SOMAXCONN)
-        descriptor = listener.fileno()
-        command = [sys.executable, str(_DEVICE_SERVER), str(descriptor), *_AT_START]
-        with subprocess.Popen(command, pass_fds=[descriptor], stdin=subprocess.PIPE):
-            yield program
+def serve_programs() -> Iterator[None]:
+    """Have a server, so long as the context is entered."""
+    server = _Server()
+    _open.append(server)
+    yield
+    _open.remove(server)
+    server.close()
 
 
 def _can_fork(program: str, options: list[str]) -> bool:
@@ -133,9 +90,8 @@ def _at_start(environment: Mapping[str, str]) -> dict[str, str]:
 class _Server:
     """Python that forks."""
 
-    def __init__(self, launcher: Path) -> None:
+    def __init__(self) -> None:
         self.at_start = _at_start(os.environ)
-        self.launcher = str(launcher)
         self._channel, theirs = socket.socketpair()
         command = [sys.executable, str(_SERVER), str(theirs.fileno())]
         with theirs:

@@ -81,12 +81,10 @@ def _serve(channel: socket.socket) -> dict[str, Any] | None:
                 ready.register(ended, selectors.EVENT_READ)
 
 
-def _run(folder: str, environment: dict[str, str], words: list[str], devices: str) -> None:
-    """Do what Python does with a command line; ``devices`` launches its device processes."""
+def _run(folder: str, environment: dict[str, str], words: list[str]) -> None:
+    """Do what Python does with a command line."""
     os.environ.clear()
     os.environ.update(environment)
-    if devices:
-        os.putenv("PYACLNN_MOCK_PYTHON", devices)  # the program itself sees `os.environ`
     os.chdir(folder)
     while words[0] == "-W":
         _, action, *words = words

@@ -202,7 +202,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> Iterator[None]:
 
 
 def is_exhaustive(call: Any) -> bool:
-    """Tell whether a case of a table has that mark of its own."""
+    """Return True if a case of a table has that mark of its own."""
     return any(mark.name == "exhaustive" for mark in call.marks)
 
 

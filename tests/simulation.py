@@ -24,7 +24,7 @@ _WORDS = ("mock", "MOCK", "simulated")
 
 
 def needs_simulation(item: pytest.Item) -> bool:
-    """Tell whether a test cannot run without the simulated NPU.
+    """Return True if a test cannot run without the simulated NPU.
 
     Args:
         item: The test.

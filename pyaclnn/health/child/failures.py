@@ -247,7 +247,7 @@ def _obstructing(environment: Mapping[str, str]) -> str:
 
 
 def _starts(environment: Mapping[str, str]) -> bool:
-    """Tell whether this Python starts in an environment and imports what the child needs."""
+    """Return True if this Python starts in an environment and imports what the child needs."""
     command = [sys.executable, "-c", f"import {_NEEDED}, os; os._exit({_STARTED})"]
     with contextlib.suppress(OSError, subprocess.TimeoutExpired):
         done = subprocess.run(  # noqa: S603  # our own interpreter

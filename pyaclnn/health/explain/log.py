@@ -324,7 +324,7 @@ def _places() -> Mapping[str, int]:
 
 
 def _says_more(entry: Entry) -> bool:
-    """Tell texts that say more than a code of an inner error."""
+    """Return True if a text says more than a code of an inner error."""
     return entry.rank == TEXT and entry.place < _first_of(_PARTS)
 
 

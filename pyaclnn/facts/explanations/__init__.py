@@ -3,9 +3,10 @@
 
 Each TOML file beside this module is a group of codes: its ``title``, its ``codes``, and under
 ``texts`` what several of them share; ``shared.toml`` has the texts that several files share.
-``{name}`` in a text is replaced by one of these; a brace itself is written twice. `STATUS` is keyed
-by the names in CANN's headers; `pyaclnn.cann.status` joins these with their numbers. Codes with one
-sentence and one step are lines of tables with tabs; the folder ``lines`` has texts without a code.
+``{name}`` in a text is replaced by one of these; a brace itself is written twice, but in a pattern
+once, where it counts repetitions. `STATUS` is keyed by the names in CANN's headers;
+`pyaclnn.cann.status` joins these with their numbers. Codes with one sentence and one step are lines
+of tables with tabs; the folder ``lines`` has texts without a code.
 """
 
 from __future__ import annotations

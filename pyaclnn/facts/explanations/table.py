@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import functools
 import itertools
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
@@ -14,7 +15,6 @@ from pyaclnn.base.toml import fill, read_toml
 from pyaclnn.facts.explanations.needles import Index
 
 if TYPE_CHECKING:
-    import re
     from collections.abc import Callable, Iterator
 
 __all__ = ["Table", "Texts", "lines_of"]
@@ -33,7 +33,9 @@ Row = TypeVar("Row")
 Fitting = TypeVar("Fitting", bound=HasPattern)
 
 _PATTERN: Final = "pattern"
-"""Key of a regular expression, whose braces count repetitions."""
+"""Key of a regular expression, in which braces also count repetitions."""
+_NAME: Final = re.compile(r"\{([a-z_]+)\}")
+"""Name of a text in a regular expression."""
 _FOLDER: Final = Path(__file__).parent
 
 
@@ -110,7 +112,10 @@ class Texts(Table[str, Fitting]):
 def _filled(row: Any, texts: Mapping[str, str], file: Mapping[str, Any]) -> Any:
     if not isinstance(row, dict):
         return row
-    filled = {key: text if key == _PATTERN else fill(text, texts) for key, text in row.items()}
+    filled = {
+        key: _NAME.sub(lambda name: texts[name[1]], text) if key == _PATTERN else fill(text, texts)
+        for key, text in row.items()
+    }
     return {**file.get("each", {}), **filled}
 
 

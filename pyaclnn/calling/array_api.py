@@ -260,9 +260,8 @@ def asarray(
         kind = obj.dtype if dtype is None else dtype_of(dtype)
         return astype(made, kind, copy=copy and made is obj)
     wanted = None if dtype is None else dtype_of(dtype)
-    host = (
-        obj if isinstance(obj, (np.ndarray, np.generic)) else numbers("asarray", "obj", obj, wanted)
-    )
+    typed = np.ndarray if wanted is not None else (np.ndarray, np.generic)
+    host = obj if isinstance(obj, typed) else numbers("asarray", "obj", obj, wanted)
     return to_device(np.asarray(host, wanted, order="C"), device)
 
 
@@ -294,9 +293,8 @@ def linspace(
 ) -> DeviceArray:
     """Return numbers from one to another, which the host computes."""
     values = np.linspace(start, stop, num, endpoint=endpoint)
-    return asarray(
-        values, dtype=default_dtype(values.dtype) if dtype is None else dtype, device=device
-    )
+    kind = default_dtype(values.dtype) if dtype is None else dtype
+    return asarray(values.tolist() or values, dtype=kind, device=device)
 
 
 def eye(
@@ -327,7 +325,8 @@ def full(
     device: Device | None = None,
 ) -> DeviceArray:
     """Return an array of one number."""
-    kind = numbers("full", "fill_value", fill_value).dtype if dtype is None else dtype
+    wanted = None if dtype is None else dtype_of(dtype)
+    kind = numbers("full", "fill_value", fill_value, wanted).dtype
     return creation.full(shape, fill_value, kind, device)
 
 

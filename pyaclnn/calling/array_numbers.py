@@ -46,8 +46,10 @@ def numbers(
     """
     try:
         host = np.asarray(value)
-    except ValueError:
-        host = np.asarray(None)  # rows of different lengths
+    except ValueError as error:
+        if type(error) is not ValueError or "inhomogeneous" not in str(error):
+            raise  # the object's own
+        host = np.asarray(None)
     if host.dtype.kind in "OUSMm":
         expected = "a number of at most 64 bits, or nested sequences of them of equal lengths"
         hint = conversion_hint(argument, host.dtype) if host.dtype.kind != "O" else None
@@ -55,7 +57,8 @@ def numbers(
     kind = default_dtype(host.dtype) if dtype is None else dtype
     if category(kind) == "i" and host.dtype.kind in "iuf":
         least, most = np.iinfo(kind).min, np.iinfo(kind).max
-        if not np.all((host > least - 1) & (host < most + 1)):
+        whole = np.trunc(host) if host.dtype.kind == "f" else host
+        if not np.all((whole >= least) & (whole < most + 1)):
             expected = f"what {kind} can hold"
             raise InvalidArgumentError.of(routine, argument, repr_of(value), expected)
     return host.astype(kind)

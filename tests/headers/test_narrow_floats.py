@@ -54,10 +54,11 @@ int main()
     static_assert(sizeof(op::float4_e2m1) == 1, "one byte");
     for (int bits = 0; bits < 16; bits++)
         std::printf("%g ", static_cast<float>(op::float4_e2m1(static_cast<uint8_t>(bits))));
-    float x;
-    while (std::scanf("%f", &x) == 1) {
-        op::float4_e2m1 y(x), same = static_cast<double>(x), zero;
-        if (y.val != same.val || zero.val != 0) return 1;
+    double x;
+    while (std::scanf("%lf", &x) == 1) {
+        const float narrow = static_cast<float>(x);
+        op::float4_e2m1 y(x), same = narrow, zero;
+        if ((narrow == x && y.val != same.val) || zero.val != 0) return 1;
         std::printf("%x ", y.val);
     }
     return op::float4_e2m1(3) < op::float4_e2m1(-6) ? 1 : 0;
@@ -65,10 +66,10 @@ int main()
 """
 MAGNITUDES = ("0", "0.5", "1", "1.5", "2", "3", "4", "6")  # OCP Microscaling 1.0, table 5
 ROUNDED = {
-    "0": 0, "1e-45": 0, "0.2499": 0, "0.25": 0, "0.2501": 1, "0.5": 1, "0.7499": 1, "0.75": 2,
-    "1": 2, "1.25": 2, "1.2501": 3, "1.5": 3, "1.7499": 3, "1.75": 4, "2": 4, "2.5": 4,
-    "2.5001": 5, "3": 5, "3.4999": 5, "3.5": 6, "4": 6, "5": 6, "5.0001": 7, "6": 7, "7": 7,
-    "3e38": 7, "inf": 7, "nan": 0,
+    "0": 0, "1e-45": 0, "0.2499": 0, "0.25": 0, "0.250000001": 1, "0.5": 1, "0.749999999": 1,
+    "0.75": 2, "1": 2, "1.25": 2, "1.2501": 3, "1.5": 3, "1.7499": 3, "1.75": 4, "2": 4, "2.5": 4,
+    "2.500000001": 5, "3": 5, "3.4999": 5, "3.5": 6, "4": 6, "5": 6, "5.000000001": 7, "6": 7,
+    "7": 7, "3e38": 7, "inf": 7, "nan": 0,
 }  # fmt: skip
 
 

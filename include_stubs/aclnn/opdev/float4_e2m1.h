@@ -22,7 +22,7 @@ struct float4_e2m1 {
 
     float4_e2m1() : val(0) {}
     float4_e2m1(const uint8_t &bits) : val(bits & 15) {}
-    template <typename T> float4_e2m1(const T &value) : val(rounded(static_cast<float>(value))) {}
+    template <typename T> float4_e2m1(const T &value) : val(rounded(static_cast<double>(value))) {}
     operator float() const
     {
         static const float magnitudes[] = {0, .5F, 1, 1.5F, 2, 3, 4, 6};
@@ -30,11 +30,11 @@ struct float4_e2m1 {
     }
 
 private:
-    static uint8_t rounded(float value)
+    static uint8_t rounded(double value)
     {
-        const float x = std::fabs(value);
-        const int magnitude = (x > .25F) + (x >= .75F) + (x > 1.25F) + (x >= 1.75F) + (x > 2.5F) +
-                              (x >= 3.5F) + (x > 5);
+        const double x = std::fabs(value);
+        const int magnitude = (x > .25) + (x >= .75) + (x > 1.25) + (x >= 1.75) + (x > 2.5) +
+                              (x >= 3.5) + (x > 5);
         return static_cast<uint8_t>(std::signbit(value) ? magnitude + 8 : magnitude);
     }
 };

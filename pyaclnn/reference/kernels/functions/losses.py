@@ -71,7 +71,7 @@ def ctc(
     The latter have zeros behind the paths of the longest sequence if the result `like` has room for
     them: that of CANN has multiples of 8.
     """
-    width = 2 * (targets.shape[1] if targets.ndim > 1 else max(sizes[1], default=0)) + 1
+    width = 2 * max(sizes[1], default=0) + 1
     losses, paths = np.zeros(logs.shape[1]), np.full((logs.shape[1], len(logs), width), -np.inf)
     for place, (steps, size) in enumerate(zip(*sizes, strict=True)):
         path, skips = _path(targets, sizes[1], place, blank, logs.shape[2])

@@ -90,7 +90,7 @@ def _is_undefined(index: Array, x: Array) -> bool:
 
     Empty indices of an int64 tensor may be either; they are taken for undefined.
     """
-    return index.shape == (0,) and index.dtype == x.dtype
+    return bool(index.shape == (0,) and index.dtype == x.dtype)
 
 
 def _index_places(indices: Sequence[Array | None], results: Array) -> tuple[Any, ...]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Arrays of the host of what the array API takes for one: numbers, and nested sequences of them."""
+"""Host arrays of numbers, and of nested sequences of them, for the array API."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from pyaclnn.base.errors import InvalidArgumentError, repr_of
+from pyaclnn.base.errors import InvalidArgumentError, repr_of, text_of
 from pyaclnn.calling import array_dtypes
 from pyaclnn.reference.kernels.promotion import category
 from pyaclnn.runtime.dtypes import conversion_hint
@@ -47,7 +47,7 @@ def numbers(
     try:
         host = np.asarray(value)
     except ValueError as error:
-        if type(error) is not ValueError or "inhomogeneous" not in str(error):
+        if type(error) is not ValueError or "inhomogeneous" not in text_of(error):
             raise  # the object's own
         host = np.asarray(None)
     if host.dtype.kind in "OUSMm":

@@ -294,7 +294,7 @@ def host_array(routine: str, argument: str, value: object) -> NDArray[Any] | Non
             return np.asarray(value)
         except (TypeError, ValueError) as error:
             given = f"{with_article(type(value).__name__)} that NumPy cannot read"
-            expected = f"what its __array_interface__ says truly ({text_of(error)})"
+            expected = f"memory as its __array_interface__ describes it ({text_of(error)})"
             raise InvalidArgumentError.of(routine, argument, given, expected) from None
     return None
 

@@ -106,12 +106,12 @@ static struct capture_bytes *put_numbers(uint64_t fields, const uint64_t *number
     return to;
 }
 
-static void end_block(void)
+/* Write the number of its records into the block. */
+static void count_records(void)
 {
     for (int i = 0; i < 4; i++) {
         trace.block.data[COUNT - 1 - i] = (uint8_t)(trace.records >> 8 * i);
     }
-    trace.records = 0;
 }
 
 static void note_written(int error)
@@ -132,7 +132,8 @@ static void put_block(bool compress)
     }
     int error = capture_append_handed(trace.file, &trace.end, room);
     if (error == 0 && trace.records != 0) {
-        end_block();
+        count_records();
+        trace.records = 0;
         error = capture_append_block(trace.file, &trace.end, trace.block.data, trace.block.length, room);
     }
     note_written(error);
@@ -141,15 +142,14 @@ static void put_block(bool compress)
 /* Let the recorder's own thread write the block. */
 static void hand_over_block(void)
 {
-    const uint32_t records = trace.records;
-    if (records == 0 || trace.file < 0 || capture_is_out_of_memory()) {
+    if (trace.records == 0 || trace.file < 0 || capture_is_out_of_memory()) {
         return;
     }
-    end_block();
+    count_records();
     if (capture_hand_over(&trace.block)) {
+        trace.records = 0;
         trace.flushed = capture_now(CLOCK_MONOTONIC_COARSE);
     } else {
-        trace.records = records;
         put_block(true);
     }
 }

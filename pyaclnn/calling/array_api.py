@@ -294,7 +294,7 @@ def linspace(
     """Return numbers from one to another, which the host computes."""
     values = np.linspace(start, stop, num, endpoint=endpoint)
     kind = default_dtype(values.dtype) if dtype is None else dtype
-    return asarray(values.tolist() or values, dtype=kind, device=device)
+    return to_device(numbers("asarray", "obj", values, dtype_of(kind)), device)
 
 
 def eye(

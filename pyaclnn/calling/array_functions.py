@@ -27,7 +27,7 @@ from pyaclnn.reference.kernels.promotion import (
     with_number,
 )
 from pyaclnn.runtime.array import DeviceArray, array_on_loan
-from pyaclnn.runtime.dtypes import dtype_of
+from pyaclnn.runtime.dtypes import dtype_of, holds
 from pyaclnn.runtime.layout import Layout
 from pyaclnn.runtime.stream import require_stream
 
@@ -206,13 +206,8 @@ def _form_of(function: ArrayFunction, operand: Any, dtype: np.dtype[Any]) -> Any
         return "b"
     if not isinstance(operand, int):
         return "f" if isinstance(operand, float) else "c"
-    is_long = function.result == "truth" and category(dtype) == "i" and not _holds(dtype, operand)
+    is_long = function.result == "truth" and category(dtype) == "i" and not holds(dtype, operand)
     return "long" if is_long else "i"
-
-
-def _holds(dtype: np.dtype[Any], number: int) -> bool:
-    limits = np.iinfo(dtype)
-    return limits.min <= number <= limits.max
 
 
 _SAMPLES: Final = {"b": True, "i": 1, "f": 1.0, "c": 1j}
@@ -313,7 +308,7 @@ def _matmul_shape(shapes: Sequence[tuple[int, ...]]) -> tuple[int, ...]:
 
 
 def _check_range(name: str, place: int, number: complex, dtype: np.dtype[Any]) -> None:
-    if type(number) is int and category(dtype) == "i" and not _holds(dtype, number):
+    if type(number) is int and category(dtype) == "i" and not holds(dtype, number):
         expected = f"a number that {dtype} holds"
         raise InvalidArgumentError.of(name, f"x{place + 1}", repr_of(number), expected)
 

@@ -10,7 +10,7 @@ import numpy as np
 from pyaclnn.base.errors import InvalidArgumentError, repr_of, text_of
 from pyaclnn.calling import array_dtypes
 from pyaclnn.reference.kernels.promotion import category
-from pyaclnn.runtime.dtypes import conversion_hint
+from pyaclnn.runtime.dtypes import conversion_hint, holds
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -56,9 +56,9 @@ def numbers(
         raise InvalidArgumentError.of(routine, argument, repr_of(value), expected, hint)
     kind = default_dtype(host.dtype) if dtype is None else dtype
     if category(kind) == "i" and host.dtype.kind in "iuf":
-        least, most = np.iinfo(kind).min, np.iinfo(kind).max
         whole = np.trunc(host) if host.dtype.kind == "f" else host
-        if not np.all((whole >= least) & (whole < most + 1)):
-            expected = f"what {kind} can hold"
-            raise InvalidArgumentError.of(routine, argument, repr_of(value), expected)
+        extremes = (whole.min().item(), whole.max().item()) if host.size else ()
+        if not all(holds(kind, extreme) for extreme in extremes):
+            given = repr_of(host.tolist() if isinstance(value, np.ndarray) else value)
+            raise InvalidArgumentError.of(routine, argument, given, f"what {kind} can hold")
     return host.astype(kind)

@@ -33,6 +33,7 @@ __all__ = [
     "dtype_of",
     "float16",
     "float32",
+    "holds",
     "numpy_dtype",
     "require_native",
 ]
@@ -129,6 +130,17 @@ def require_native(routine: str, argument: str, dtype: np.dtype[Any]) -> None:
         hint = f"results are written to an array of {name}."
     expected = f"of the machine's byte order, {must}-endian, and not {has}-endian"
     raise InvalidArgumentError.of(routine, argument, dtype.str, expected, hint)
+
+
+def holds(dtype: np.dtype[Any], number: float) -> bool:
+    """Return True if an integer dtype can hold a number of Python, which is compared exactly.
+
+    Args:
+        dtype: The dtype, one of integers.
+        number: The number; NaN and infinities are held by none.
+    """
+    limits = np.iinfo(dtype)
+    return bool(limits.min <= number <= limits.max)
 
 
 def conversion_hint(

@@ -14,7 +14,7 @@ import numpy as np
 from pyaclnn.base.errors import InvalidArgumentError, repr_of
 from pyaclnn.base.spelling import with_article
 from pyaclnn.runtime.dlpack import host_array, is_foreign
-from pyaclnn.runtime.dtypes import require_native
+from pyaclnn.runtime.dtypes import holds, require_native
 from pyaclnn.runtime.shaped import Shaped
 
 if TYPE_CHECKING:
@@ -156,7 +156,7 @@ def number_of(routine: str, argument: str, value: object, dtype: np.dtype[Any]) 
     given: Any = value
     with contextlib.suppress(Exception):
         # Older NumPy only warns, and wraps round.
-        if dtype.kind not in "iu" or np.iinfo(dtype).min <= given <= np.iinfo(dtype).max:
+        if dtype.kind not in "iu" or holds(dtype, given):
             return np.array(given, dtype).reshape(())
     wanted = f"a number that {dtype} can hold"
     raise InvalidArgumentError.of(routine, argument, repr_of(value), wanted)

@@ -32,6 +32,7 @@ BY_VALUES = {"aclnnGatherPaKvCache", "aclnnRepeatInterleaveGrad"}
 OTHERWISE = {
     "aclnnArange": "its numbers are of the type of the result",
     "aclnnInplaceCopy": "a fraction is cut off",
+    "aclnnLinspace": "a result of integers is cut off",
     "aclnnIsInf": "1e39 is an infinity in FLOAT, and none in DOUBLE",
     "aclnnPowTensorTensor": "reciprocals of integers are cut off",
     "aclnnQuantMatmulV3": "an INT32 holds eight numbers",

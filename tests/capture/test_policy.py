@@ -6,6 +6,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pytest
 
 from pyaclnn.capture.trace import Absent, Call, Contents, read_trace
@@ -68,3 +69,22 @@ def test_what_fails_has_its_inputs_in_full(
     assert full(trace) == [(0, "self", False), (0, "out", False), (1, "self", True)]
     absent = [(r.name, r.reason) for r in read_trace(trace) if isinstance(r, Absent)]
     assert absent == [("out", why) for why in reason]
+
+
+NEGATED = """
+import numpy as np, pyaclnn
+from pyaclnn import aclnn
+with pyaclnn.Device(0) as device, pyaclnn.Stream(device) as stream:
+    for dtype in (np.int8, np.float16, np.float32, np.int64, np.complex128):
+        x = pyaclnn.to_device(np.arange(2 * 3 * 5).astype(dtype).reshape(2, 3, 5), device)
+        aclnn.neg(x.transpose(2, 0, 1), stream=stream)
+    stream.synchronize()
+"""
+
+
+def test_elements_that_lie_anyhow_are_recorded_in_row_major_order(tmp_path: Path) -> None:
+    records = list(read_trace(capture(tmp_path / "run.trace", NEGATED, "--contents", "full")))
+    found = [r.data for r in records if isinstance(r, Contents) and r.name == "self"]
+    numbers = np.arange(2 * 3 * 5).reshape(2, 3, 5).transpose(2, 0, 1)
+    dtypes = (np.int8, np.float16, np.float32, np.int64, np.complex128)
+    assert found == [numbers.astype(dtype).tobytes() for dtype in dtypes]

@@ -25,6 +25,35 @@ int64_t capture_elements(const struct capture_tensor *tensor)
     return elements;
 }
 
+/* Copy elements that lie a step apart. */
+static inline void copy_apart(uint8_t *to, const uint8_t *from, int64_t count, int64_t step, size_t size)
+{
+    for (; count > 0; count--, from += step, to += size) {
+        memcpy(to, from, size);
+    }
+}
+
+/* The same, without a call an element: the compiler knows these sizes. */
+static void copy_row(uint8_t *to, const uint8_t *from, int64_t count, int64_t step, size_t size)
+{
+    switch (size) {
+    case 1:
+        copy_apart(to, from, count, step, 1);
+        break;
+    case 2:
+        copy_apart(to, from, count, step, 2);
+        break;
+    case 4:
+        copy_apart(to, from, count, step, 4);
+        break;
+    case 8:
+        copy_apart(to, from, count, step, 8);
+        break;
+    default:
+        copy_apart(to, from, count, step, size);
+    }
+}
+
 /* Put the elements together in row-major order, in a block unless they lie so. */
 static uint64_t gather(const struct capture_tensor *tensor, const uint8_t *data, uint8_t **gathered)
 {
@@ -34,19 +63,22 @@ static uint64_t gather(const struct capture_tensor *tensor, const uint8_t *data,
     for (uint32_t i = tensor->rank; i-- > 0; next *= tensor->dimensions[i]) {
         contiguous = contiguous && (tensor->dimensions[i] == 1 || tensor->strides[i] == next);
     }
-    const uint64_t bytes = (uint64_t)expected * tensor->element_size;
+    const size_t size = tensor->element_size;
+    const uint64_t bytes = (uint64_t)expected * size;
     if (contiguous) {
         return bytes;
     }
+    const uint32_t last = tensor->rank - 1; /* a tensor of no axes is contiguous */
+    const int64_t length = tensor->dimensions[last], step = tensor->strides[last] * (int64_t)size;
     uint8_t *copy = capture_memory(NULL, bytes), *to = copy;
-    for (int64_t left = expected; copy != NULL && left > 0; left--) {
+    for (int64_t left = expected; copy != NULL && left > 0; left -= length) {
         int64_t at = 0;
-        for (uint32_t i = 0; i < tensor->rank; i++) {
+        for (uint32_t i = 0; i < last; i++) {
             at += index[i] * tensor->strides[i];
         }
-        memcpy(to, data + at * tensor->element_size, tensor->element_size);
-        to += tensor->element_size;
-        for (uint32_t i = tensor->rank; i-- > 0 && ++index[i] == tensor->dimensions[i];) {
+        copy_row(to, data + at * (int64_t)size, length, step, size);
+        to += (size_t)length * size;
+        for (uint32_t i = last; i-- > 0 && ++index[i] == tensor->dimensions[i];) {
             index[i] = 0;
         }
     }

@@ -8,9 +8,12 @@ on the same line, so that a compiler's messages name the right place.
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from pyaclnn.ascendc.entries import NO_CODE
+
+if TYPE_CHECKING:
+    from collections.abc import Container
 
 __all__ = ["KernelSignature", "find_signatures", "launch_header", "launching", "rewrite_launches"]
 
@@ -19,6 +22,16 @@ _SIGNATURE = re.compile(
     r"""extern\s+"C"(?P<words>[^;{()"]{1,200}?)\bvoid\s+(?P<name>\w+)\s*"""
     r"\((?P<parameters>[^()]*)\)\s*\{"
 )
+_NUMBER = re.compile(
+    r"const|signed|unsigned|bool|char|short|int|long|float|double|half|bfloat16_t|"
+    r"u?int(8|16|32|64)_t|(size|ssize|ptrdiff|u?intptr)_t|std|float16_t|float32_t"
+)
+"""A word of the types of numbers."""
+_ALIAS = re.compile(
+    r"\busing\s+(\w+)\s*=|\benum\s+(?:class\s+|struct\s+)?(\w+)|"
+    r"\btypedef\s+(?!struct\b|union\b)[^;{}]*?\b(\w+)\s*;"
+)
+"""Another name of a number. Every other name of a type is one of a struct."""
 
 
 class KernelSignature(NamedTuple):
@@ -26,15 +39,14 @@ class KernelSignature(NamedTuple):
 
     Attributes:
         name: Its name.
-        parameters: Its parameters as a host function has them: addresses are ``void *``.
-        names: The names of these.
-        casts: The types of the kernel's own parameters.
+        parameters: Its parameters as a host function has them: addresses are ``void *``, and of
+            a struct by value it takes the address.
+        passed: The arguments of the kernel, made of these.
     """
 
     name: str
     parameters: tuple[str, ...]
-    names: tuple[str, ...]
-    casts: tuple[str, ...]
+    passed: tuple[str, ...]
 
 
 def rewrite_launches(source: str) -> str:
@@ -74,6 +86,7 @@ def find_signatures(source: str) -> tuple[KernelSignature, ...]:
         source: The text.
     """
     code = NO_CODE.sub(lambda match: match[0] if match[0] == '"C"' else " ", source)
+    aliases = {name for names in _ALIAS.findall(code) for name in names}
     found: dict[str, KernelSignature] = {}
     for match in _SIGNATURE.finditer(code):
         if "__global__" not in match["words"]:
@@ -83,11 +96,15 @@ def find_signatures(source: str) -> tuple[KernelSignature, ...]:
             parts = []
         names = [re.findall(r"\w+", part)[-1] for part in parts]
         types = [part[: part.rindex(name)].strip() for part, name in zip(parts, names, strict=True)]
-        host = [
-            f"void *{name}" if kind.endswith("*") or "GM_ADDR" in kind else f"{kind} {name}"
-            for kind, name in zip(types, names, strict=True)
-        ]
-        signature = KernelSignature(match["name"], tuple(host), tuple(names), tuple(types))
+        parameters, passed = [], []
+        for kind, name in zip(types, names, strict=True):
+            is_address = "*" in kind or "GM_ADDR" in kind
+            by_value = is_address or _is_number(kind, aliases)
+            parameters.append(
+                f"{'void *' if is_address else f'{kind} '}{'' if by_value else '*'}{name}"
+            )
+            passed.append(f"({kind}){'' if by_value else '*'}{name}")
+        signature = KernelSignature(match["name"], tuple(parameters), tuple(passed))
         found.setdefault(signature.name, signature)
     return tuple(found.values())
 
@@ -114,17 +131,21 @@ def launching(kernel: KernelSignature) -> str:
     Args:
         kernel: The kernel.
     """
-    passed = (f"({kind}){name}" for kind, name in zip(kernel.casts, kernel.names, strict=True))
     return (
         f'extern "C" {_declaration(kernel)}\n'
         f'{{ return PYACLNN_LAUNCH("{kernel.name}", {kernel.name}, blockDim, nullptr, stream)'
-        f"({', '.join(passed)}); }}\n"
+        f"({', '.join(kernel.passed)}); }}\n"
     )
 
 
 def _declaration(kernel: KernelSignature) -> str:
     parameters = ", ".join(("uint32_t blockDim", "aclrtStream stream", *kernel.parameters))
     return f"uint32_t aclrtlaunch_{kernel.name}({parameters})"
+
+
+def _is_number(kind: str, aliases: Container[str]) -> bool:
+    words = re.findall(r"\w+", kind)
+    return all(_NUMBER.fullmatch(word) or word in aliases for word in words)
 
 
 def _masked(source: str) -> str:

@@ -15,7 +15,7 @@ import pytest
 
 from pyaclnn.base.elf import read_library
 from pyaclnn.cann.simulator import simulator
-from pyaclnn.facts.interface import functions
+from pyaclnn.facts.interface import functions, interface
 from pyaclnn.facts.releases import DEFAULT
 from pyaclnn.mock import ldflags, libdir
 
@@ -201,3 +201,19 @@ def test_the_profiler_of_kernels_refuses(programs: Programs) -> None:
         f"import ctypes; print(ctypes.CDLL('{libdir()}/libmspti.so').msptiSubscribe(0, 0, 0))"
     )
     assert done.stdout == "999001\n", done.stderr
+
+
+_MARKS = """
+import ctypes
+marks = ctypes.CDLL("{}/libms_tools_ext.so")
+tool = ctypes.c_uint64(7)
+marks.mstxGetToolId(ctypes.byref(tool))
+print(marks.mstxRangeStartA(b"step", None), marks.mstxDomainCreateA(b"mine"), tool.value)
+"""
+
+
+def test_marks_for_tools_are_exported_and_do_nothing(programs: Programs) -> None:
+    inline = {row.name for row in interface() if row.text.startswith("static inline")}
+    assert set(read_library(libdir() / "libms_tools_ext.so").exports) == inline
+    done = programs.python(_MARKS.format(libdir()))
+    assert done.stdout == "0 0 0\n", done.stderr

@@ -114,6 +114,7 @@ def build_home(folder: str | os.PathLike[str]) -> Path:
         "lib64/stub": ".",
         "latest": ".",
         "python/site-packages": acldir(),
+        **{f"tools/mstx/{name}": f"../../{name}" for name in ("lib64", "include")},
     }
     for name, target in links.items():
         (home / name).parent.mkdir(parents=True, exist_ok=True)

@@ -56,8 +56,8 @@ def wide(tensor: ArrayLike, dtype: np.dtype[Any]) -> NDArray[Any]:
     if array.dtype == dtype or dtype != FLOAT32 or array.dtype not in (FLOAT16, BFLOAT16):
         return array.astype(dtype, copy=False)
     out = np.empty(array.shape, FLOAT32)
-    is_matrix = array.ndim == 2  # noqa: PLR2004
-    widen(array if is_matrix else np.ascontiguousarray(array).reshape(1, -1), out)
+    has_gaps = array.ndim == 2 and not array.flags.c_contiguous  # noqa: PLR2004
+    widen(array if has_gaps else np.ascontiguousarray(array).reshape(1, -1), out)
     return out
 
 

@@ -21,9 +21,12 @@ if TYPE_CHECKING:
 REFUSED = {"CONCAT": ("type=q[45]_", "aclnnCat: tensors has data type INT4")}
 """Cases of which llama.cpp makes a call that CANN refuses, and the refusal; the program ends there.
 It joins blocks of 32 numbers as if each were an element, of type INT4 or of none."""
-APART = {"ROPE": (r"ne_a=\[256,8,512,1\],n_dims=256", r"ne_a=\[512,8,512,1\]")}
-"""Cases that need a process of their own: sine and cosine are written to tables that llama.cpp
-allocates again for more positions only, and not for longer rows."""
+APART: dict[str, tuple[str, ...]] = {
+    "RMS_NORM_MUL_ROPE": (),
+    "ROPE": (r"ne_a=\[256,8,512,1\],n_dims=256", r"ne_a=\[512,8,512,1\]"),
+}
+"""Operators, and cases of them, that need processes of their own: sine and cosine are written to
+tables that llama.cpp allocates again for more positions only, and not for longer rows."""
 WRONG = {
     "CONCAT": "type=q8_0",  # strides are counted in blocks of 34 bytes, elements are of one byte
     "GET_ROWS": "type=q8_0,.*vs0=1",  # scales lie behind the tensor, not behind the view of it

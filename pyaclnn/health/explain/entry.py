@@ -47,6 +47,8 @@ class Entry:
         next_step: The one thing to do next, or None.
         notes: Further remarks, a line each.
         words: The message's own words, which are never contradicted.
+        vague: 1 for a text that names a thing and no more of its cause, otherwise 0.
+        turn: 1 for a text that was found in usual words instead of its own, otherwise 0.
         rank: `TEXT`, `SPECIFIC` or `GENERAL`.
         component: The component that reports it, as in ``codes.tsv``, or the kind of a text.
         place: Place among those of one rank and component; codes come behind texts.
@@ -61,6 +63,8 @@ class Entry:
     component: str = ""
     place: int = _BEHIND_TEXTS
     words: tuple[str, ...] = ()
+    vague: int = 0
+    turn: int = 0
 
     @property
     def names_a_cause(self) -> bool:
@@ -95,11 +99,11 @@ class Entry:
         return cls(heading, known.meaning, causes, step, notes, rank, component)
 
 
-def order_of(entry: Entry) -> tuple[int, int, int]:
+def order_of(entry: Entry) -> tuple[int, int, int, int, int]:
     """Return the key that sorts answers: the innermost cause first, then its consequences."""
     known = entry.component in _INNERMOST_FIRST
     depth = _INNERMOST_FIRST.index(entry.component) if known else len(_INNERMOST_FIRST)
-    return entry.rank, depth, entry.place
+    return entry.rank, entry.vague, depth, entry.turn, entry.place
 
 
 @functools.cache

@@ -100,6 +100,8 @@ _REFUSAL: Final = re.compile(
     r"|(?:should|must) be|(?:set|pars)\w* \S+(?: \S+)? (?:fail|error)\w*)"
 )
 """Words for a value that is not accepted."""
+_PLACE: Final = re.compile(r'\bFile "[^"]+", line \d+')
+"""Place in a traceback, behind which the line of the program follows, further to the right."""
 _ENDLESS: Final = re.compile(r"(\S{200})\S+")
 """Text without a blank, as of a binary file, on which patterns would take long."""
 _UNSPECIFIC: Final = "Texts that name a thing and no more of its cause"
@@ -159,7 +161,12 @@ class Log:
         Returns:
             Itself.
         """
+        at = 0
         for line in lines:
+            is_source, place = bool(at) and line[at : at + 2].isspace(), _PLACE.search(line)
+            at = place.start() if place else 0
+            if is_source and place is None:
+                continue  # the program's own words: names and texts of what may happen
             kind = _SIX_DIGITS.sub(_only_code, _CHANGING.sub("", line[:_LONGEST]))
             if kind in self._seen or CHATTER.match(line):
                 continue
@@ -286,8 +293,8 @@ def _of_text(line: str, *, is_failure: bool) -> Iterator[Entry]:
         for key, known in LINES.near(sentence)
         if can_report(known.kind) and (match := known.pattern.search(sentence))
     ]
-    for *_, key, match in sorted(found, key=itemgetter(0, 1, 2))[:1]:
-        yield from _of_match(key, LINES[key], match)
+    for _, turn, _, key, match in sorted(found, key=itemgetter(0, 1, 2))[:1]:
+        yield from _of_match(key, LINES[key], match, turn)
 
 
 def _can_report(line: str, is_failure: bool) -> Callable[[str], bool]:
@@ -304,7 +311,7 @@ def _in_usual_words(line: str) -> str:
     return line
 
 
-def _of_match(key: str, known: Line, match: re.Match[str]) -> Iterator[Entry]:
+def _of_match(key: str, known: Line, match: re.Match[str], turn: int) -> Iterator[Entry]:
     subject = next(filter(None, match.groups()), key.replace("_", " "))
     rank = SPECIFIC if known.consequence_in else TEXT
     component = known.consequence_in or known.kind
@@ -312,7 +319,8 @@ def _of_match(key: str, known: Line, match: re.Match[str]) -> Iterator[Entry]:
     step = filled(str(entry.next_step).replace("%s", subject), match.string)
     place = 0 if known.consequence_in else _places()[key]  # of consequences the earliest is first
     meaning = filled(entry.meaning, match.string)
-    yield replace(entry, meaning=meaning, next_step=step, place=place)
+    vague = int(rank == TEXT and place >= _first_of(_UNSPECIFIC))
+    yield replace(entry, meaning=meaning, next_step=step, place=place, vague=vague, turn=turn)
     function = about_function(subject)
     if function is not None:
         yield replace(function, rank=rank, component=component, place=place)

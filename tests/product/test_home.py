@@ -60,7 +60,7 @@ latest/lib64/libascendcl.so latest/set_env.sh hccl/version.info toolkit/version.
 {machine}-linux/lib64/libascendcl.so {machine}-linux/include/acl/acl.h
 {machine}-linux/devlib/libascendcl.so {machine}-linux/ascend_toolkit_install.info
 lib64/libascend_hal.so lib64/libc_sec.so lib64/libregister.so lib64/libplatform.so
-lib64/libtiling_api.so lib64/cmake/pyaclnn/pyaclnn-config.cmake lib64/pkgconfig/pyaclnn.pc
+lib64/libtiling_api.so share/cmake/pyaclnn/pyaclnn-config.cmake lib64/pkgconfig/pyaclnn.pc
 tools/mstx/lib64/libms_tools_ext.so tools/mstx/include/mstx/ms_tools_ext.h
 tools/tikcpp/ascendc_kernel_cmake/ascendc.cmake compiler/tikcpp/ascendc_kernel_cmake/ascendc.cmake
 bin/npu-smi version.cfg opp/version.info bin/setenv.bash python/site-packages/acl/__init__.py

@@ -63,7 +63,8 @@ def build_home(folder: str | os.PathLike[str]) -> Path:
 
         lib64/                          links to what the package has, of the release, and under
                                         the names of libraries that programs only link
-        lib64/cmake/  lib64/pkgconfig/  the packages of `cmakedir` and `pkgconfigdir`
+        lib64/cmake/  lib64/pkgconfig/  the packages of `cmakedir` and `pkgconfigdir`; CMake finds
+                                        the former in share/cmake/, because PATH has bin/
         include/                        the headers, which declare it unless told otherwise
         runtime/  compiler/  ...        the same, as the parts of an installation have it
         x86_64-linux/ or aarch64-linux/ the same, with the libraries for linking in devlib
@@ -113,6 +114,7 @@ def build_home(folder: str | os.PathLike[str]) -> Path:
         f"{architecture}/devlib": "../lib64",
         "lib64/stub": ".",
         "latest": ".",
+        "share/cmake/pyaclnn": "../../lib64/cmake/pyaclnn",
         "python/site-packages": acldir(),
         **{f"tools/mstx/{name}": f"../../{name}" for name in ("lib64", "include")},
     }

@@ -237,13 +237,18 @@ def _env(options: argparse.Namespace) -> int:
     if options.variables:
         from pyaclnn.facts.variables import VARIABLES
 
+        if options.json:
+            import json
+
+            print(json.dumps(dict(VARIABLES), indent=2, ensure_ascii=False))
+            return 0
         width = max(map(len, VARIABLES))
         sys.stdout.writelines(f"{name:{width}}  {text}\n" for name, text in VARIABLES.items())
         return 0
 
     from pyaclnn.runtime.configuration import configuration
 
-    sys.stdout.write(configuration(load=True))
+    sys.stdout.write(configuration(load=True, as_json=options.json))
     return 0
 
 

@@ -17,8 +17,11 @@ from pyaclnn.base.files import read_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from typing import TypeAlias
 
     from pyaclnn.cann.search import Backend
+
+    Value: TypeAlias = str | list[str] | dict[str, str]
 
 __all__ = ["configuration", "show_config", "version_line"]
 
@@ -38,6 +41,11 @@ _PACKAGES: Final = (
     "torch",
     "torch_npu",
 )
+_NONE: Final = {
+    "variable": ["none of CANN or pyaclnn is set"],
+    "loaded": ["none of CANN's libraries is in this process"],
+}
+"""Texts of the lines about names without any value."""
 _WIDTH: Final = 12
 _IN_CONTAINERS: Final = (".dockerenv", "run/.containerenv")
 
@@ -73,19 +81,31 @@ def show_config() -> None:
     sys.stdout.write(configuration(load=False))
 
 
-def configuration(*, load: bool) -> str:
+def configuration(*, load: bool, as_json: bool = False) -> str:
     """Return the text of ``show_config``.
 
     Args:
         load: True to load the backend if none is loaded yet.
+        as_json: True for a JSON object instead of lines.
 
     Returns:
-        Lines of a name and a value.
+        Lines of a name and a value; as JSON, variables are an object and paths are lists.
     """
-    lines = [*_versions(), *_machine(), *_variables(), *_backend(load=load), *_residents()]
-    text = "".join(f"{name:{_WIDTH}}  {value}\n" for name, value in lines)
+    found = [*_versions(), *_machine(), *_variables(), *_backend(load=load), *_residents()]
+    if as_json:
+        text = json.dumps(dict(found), indent=2, ensure_ascii=False) + "\n"
+    else:
+        rows = ((name, row) for name, value in found for row in _rows(name, value))
+        text = "".join(f"{name:{_WIDTH}}  {_indented(row)}\n" for name, row in rows)
     home = str(Path.home()) if os.environ.get("HOME") else ""
     return text.replace(f"{home}/", "~/") if len(home) > 1 else text
+
+
+def _rows(name: str, value: Value) -> list[str]:
+    """Return the values of the lines about one name."""
+    if isinstance(value, dict):
+        value = [f"{key}={of_key}" for key, of_key in value.items()]
+    return [value] if isinstance(value, str) else value or _NONE.get(name, [])
 
 
 def commit() -> str:
@@ -149,11 +169,9 @@ def _version_of(package: str) -> str:
         return ""
 
 
-def _variables() -> Iterator[tuple[str, str]]:
+def _variables() -> Iterator[tuple[str, Value]]:
     names = sorted(name for name in os.environ if name.startswith(_VARIABLES))
-    yield from (("variable", f"{name}={os.environ[name]}") for name in names)
-    if not names:
-        yield "variable", "none of CANN or pyaclnn is set"
+    yield "variable", {name: os.environ[name] for name in names}
 
 
 def _wanted() -> str:
@@ -161,14 +179,14 @@ def _wanted() -> str:
     return f"{named} (PYACLNN_BACKEND)" if named else "not chosen: an installed CANN"
 
 
-def _backend(*, load: bool) -> Iterator[tuple[str, str]]:
+def _backend(*, load: bool) -> Iterator[tuple[str, Value]]:
     from pyaclnn.base.errors import AclError  # noqa: PLC0415  # as above
     from pyaclnn.cann.library import backend, loaded_backend  # noqa: PLC0415  # the binding
 
     try:
         found = backend() if load else loaded_backend()
     except AclError as error:
-        yield "backend", _indented(str(error))
+        yield "backend", str(error)
         return
     if found is None:
         yield "backend", f"none is loaded; {_wanted()}"
@@ -176,11 +194,11 @@ def _backend(*, load: bool) -> Iterator[tuple[str, str]]:
     simulated = ", the simulated NPU" if found.name == "mock" else ""
     yield "backend", f"{found.name}{simulated}, {found.origin}"
     for group, paths in found.files.items():
-        yield from ((group, str(path)) for path in paths)
+        yield group, [str(path) for path in paths]
     try:
         yield from _chip(found)
     except AclError as error:
-        yield "chip", f"not known: {_indented(str(error))}"
+        yield "chip", f"not known: {error}"
 
 
 def _chip(found: Backend) -> Iterator[tuple[str, str]]:
@@ -193,17 +211,15 @@ def _chip(found: Backend) -> Iterator[tuple[str, str]]:
     yield "aclrt", "version " + ".".join(map(str, fetch("aclrtGetVersion", OUT, OUT, OUT)))
 
 
-def _residents() -> Iterator[tuple[str, str]]:
+def _residents() -> Iterator[tuple[str, Value]]:
     from pyaclnn.cann.loaded_libraries import loaded_libraries  # noqa: PLC0415  # the binding
 
     ours = [
-        path
+        str(path)
         for path in loaded_libraries()
         if path.name.startswith(("libascend", "libacl", "libnnopbase", "libopapi", "libcust_"))
     ]
-    yield from (("loaded", str(path)) for path in ours)
-    if not ours:
-        yield "loaded", "none of CANN's libraries is in this process"
+    yield "loaded", ours
 
 
 def _indented(text: str) -> str:

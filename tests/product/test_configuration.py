@@ -92,6 +92,16 @@ def test_env_prints_one_block() -> None:
     assert "s3cret" not in done.stdout
 
 
+def test_env_prints_the_same_as_json() -> None:
+    environment = silent_environment(PYACLNN_BACKEND="mock", ASCEND_OPP_PATH="/o")
+    said = pyaclnn("env", environment=environment).stdout.splitlines()
+    found = json.loads(pyaclnn("env", "--json", environment=environment).stdout)
+    assert found["variable"]["ASCEND_OPP_PATH"] == "/o"
+    assert str(mock.libdir() / "libascendcl.so") in found["loaded"]
+    assert {line.split()[0] for line in said} == set(found)
+    assert "PYACLNN_BACKEND" in json.loads(pyaclnn("env", "--variables", "--json").stdout)
+
+
 def test_env_without_cann_says_what_was_tried() -> None:
     done = pyaclnn("env")
     assert (done.returncode, done.stderr) == (0, "")

@@ -3,10 +3,12 @@
 
 from __future__ import annotations
 
+import json
 import platform
 import re
 import shutil
 import subprocess
+import sys
 from typing import TYPE_CHECKING
 
 import pytest
@@ -50,6 +52,16 @@ def test_it_tells_its_version(home: Path) -> None:
     text = (home / "ascend_toolkit_install.info").read_text(encoding="utf-8")
     assert re.search(r"^version=8\.1\.RC1$", text, re.MULTILINE)
     assert f"path={home}\n" in text
+
+
+def test_the_doctor_calls_it_the_simulated_npu_and_faults_nothing_else(home: Path) -> None:
+    command = '. "$1/set_env.sh"; unset PYACLNN_BACKEND; exec "$2" -m pyaclnn doctor --json -'
+    arguments = ("sh", "-c", command, "sh", str(home), sys.executable)
+    done = run(*arguments, environment=silent_environment())
+    report = json.loads(done.stdout)
+    wrong = [r["id"] for r in report["results"] if r["status"] not in {"PASS", "SKIP", "NOT_RUN"}]
+    assert (wrong, done.returncode) == (["MOCK-001"], 1)
+    assert report["results"][0]["summary"] == f"the simulated NPU in {home}"
 
 
 LOOKED_FOR = """

@@ -156,11 +156,6 @@ class CheckContext:
         closure = self.closure(self.installation.runtime)
         return isinstance(closure, Closure) and MARKER in closure.exports
 
-    @property
-    def examines_hardware(self) -> bool:
-        """Return whether the examined machine has an NPU."""
-        return not self.simulated or self.choice == "cann"
-
     def setting(self, path: Path, key: str) -> str | None:
         """Return a value of a file of ``key=value`` lines; None if it has none."""
         return (self.machine.settings(path) or {}).get(key)

@@ -55,7 +55,7 @@ def _installed(context: CheckContext) -> Finding:
 
 
 def _present(context: CheckContext, chosen: Installation, *others: Installation) -> Finding:
-    name = "the simulated NPU" if context.choice == "mock" else f"CANN {chosen.version or '(?)'}"
+    name = "the simulated NPU" if context.simulated else f"CANN {chosen.version or '(?)'}"
     return ok(
         f"{name} in {context.machine.shown(chosen.root)}",
         context.seen(chosen.root, "the one in use"),

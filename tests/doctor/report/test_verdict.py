@@ -47,6 +47,13 @@ def test_the_verdict_says_what_the_exit_status_says(given: Report, tone: str, wo
     assert words in said.headline
 
 
+@pytest.mark.parametrize("simulated", [False, True])
+def test_the_verdict_names_every_check_that_warned(simulated: bool) -> None:
+    found = report(result("A-001"), *(result(f"B-10{n}@0", Status.WARN) for n in (2, 2, 3, 4)))
+    said = verdict(replace(found, simulated=simulated))
+    assert said.detail.startswith("B-102@0 warns: B-102@0 found this. B-103, B-104 warn, too. ")
+
+
 def test_the_first_broken_check_decides_and_gives_its_next_step() -> None:
     said = verdict(samples.BROKEN)
     assert said.result == samples.SETUP_FAILED

@@ -101,7 +101,8 @@ def _nearby(entry: str, row: Variable) -> Iterator[str]:
     """Yield the paths that may have been meant."""
     plain = entry.strip().strip("'\"").strip()
     yield plain
-    yield f"/{plain}"
+    if "/" in plain:  # the missing slash of a path, not any folder of the root
+        yield f"/{plain}"
     if not row.holds:  # any folder would do
         return
     yield os.path.dirname(plain)  # noqa: PTH120  # of any length

@@ -54,6 +54,13 @@ def _row(name: str) -> Any:
     return next(row for row in variables() if row.name == name)
 
 
+@pytest.mark.parametrize(("entry", "repair"), [("usr/bin", "/usr/bin"), ("usr", None)])
+def test_no_folder_of_the_root_is_taken_for_a_relative_path(entry: str, repair: str | None) -> None:
+    machine = Machine(environment={"LD_LIBRARY_PATH": f"{entry}:/etc"})
+    problem = problem_of(machine, _row("LD_LIBRARY_PATH"))
+    assert (problem and problem.repair) == (repair and f"{repair}:/etc")
+
+
 @pytest.mark.parametrize(
     ("way", "repair"),
     [("{} ", "{}"), ("'{}'", "{}"), ("{}/opp", "{}"), ("{}/..", "{}"), ("{}", None), ("{}/", None)],

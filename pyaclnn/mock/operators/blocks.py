@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import numpy as np
 
 from pyaclnn.mock.protocol.dtypes import format_name, numpy_dtype
-from pyaclnn.reference.kernels.blocks import blocked_dims, relaid
+from pyaclnn.reference.kernels.blocks import IN_BLOCKS, blocked_dims, relaid
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -76,6 +76,8 @@ def blocks_of(tensor: Tensor, written_by: str = "") -> Blocks | None:
         written_by: The C name of the operator of which it is a result.
     """
     form = "FRACTAL_NZ" if written_by in _PREPARING else format_name(tensor.format)
+    if form not in IN_BLOCKS:
+        return None
     stored = tensor.storage_dims
     if tensor.contiguous and blocked_dims(form, tensor.dims, stored) == stored:
         return Blocks(replace(tensor, dims=stored), form, tensor.dims)

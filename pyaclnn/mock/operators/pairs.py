@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
@@ -21,9 +21,12 @@ if TYPE_CHECKING:
 __all__ = ["bytes_of", "can_write_pairs", "is_paired", "paired", "read_pairs"]
 
 
+_CODES: Final = frozenset(DATA_TYPES[kind.acl.removeprefix("ACL_")] for kind in PAIRED.values())
+
+
 def is_paired(tensor: Tensor) -> bool:
     """Report whether a tensor holds numbers of 4 bits."""
-    return tensor.type in PAIRED
+    return tensor.data_type in _CODES
 
 
 def can_write_pairs(tensor: Tensor) -> bool:

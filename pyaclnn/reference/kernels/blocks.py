@@ -11,19 +11,19 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-__all__ = ["blocked_dims", "relaid"]
+__all__ = ["IN_BLOCKS", "blocked_dims", "relaid"]
 
 Array = Any
 
 _PLAIN: Final = frozenset({"ND", "NCHW", "NCDHW"})
-_FORMATS: Final[Mapping[str, tuple[str, str]]] = {
+IN_BLOCKS: Final[Mapping[str, tuple[str, str]]] = {
     "FRACTAL_NZ": ("NC", "C N n c"),
     "NC1HWC0": ("NCHW", "N C H W c"),
     "FRACTAL_Z": ("NCHW", "CHW N n c"),
     "NDC1HWC0": ("NCDHW", "N D C H W c"),
     "FRACTAL_Z_3D": ("NCDHW", "DCHW N n c"),
 }
-"""Axes of a tensor, and in each dimension of its storage: a small letter is an axis in a block, the
+"""Format -> axes of a tensor, and in each dimension of its storage: a small letter is an axis in a block, the
 capital then counts blocks. FRACTAL_NZ has the last two axes, rows and columns, in blocks."""
 _FEWEST: Final = 4
 """Axes of an image, to which vectors of channels are completed."""
@@ -59,7 +59,7 @@ class _Layout(NamedTuple):
 
 def _layout(form: str, dims: Sequence[int], stored: Sequence[int]) -> _Layout | None:
     """Return the layout of a tensor; the last dimensions of its storage are the size of blocks."""
-    axes, groups = _FORMATS.get(form, ("", ""))
+    axes, groups = IN_BLOCKS.get(form, ("", ""))
     whole = tuple(dims)
     if axes == "NC":
         whole = (*whole, 1, 1)[: max(len(whole), 2)]

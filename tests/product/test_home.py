@@ -71,7 +71,8 @@ fwkacllib/lib64/libhccl.so fwkacllib/include/hccl/hccl.h atc/lib64/libnnopbase.s
 latest/lib64/libascendcl.so latest/set_env.sh hccl/version.info toolkit/version.info
 {machine}-linux/lib64/libascendcl.so {machine}-linux/include/acl/acl.h
 {machine}-linux/devlib/libascendcl.so {machine}-linux/ascend_toolkit_install.info
-lib64/libascend_hal.so lib64/libc_sec.so lib64/libregister.so lib64/libplatform.so
+lib64/libascend_hal.so lib64/libacl_dvpp.so lib64/libc_sec.so
+lib64/libregister.so lib64/libplatform.so
 lib64/libtiling_api.so share/cmake/pyaclnn/pyaclnn-config.cmake lib64/pkgconfig/pyaclnn.pc
 tools/mstx/lib64/libms_tools_ext.so tools/mstx/include/mstx/ms_tools_ext.h
 tools/tikcpp/ascendc_kernel_cmake/ascendc.cmake compiler/tikcpp/ascendc_kernel_cmake/ascendc.cmake

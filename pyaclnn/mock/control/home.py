@@ -44,9 +44,10 @@ _SINCE_8_5 = ("runtime", "bisheng-compiler", "hccl", "oam-tools", "ops-legacy")
 _FIRST_AFTER_8_5 = "9.1"
 _LINKED_ONLY = {
     "libascendcl.so": """
-    acl_rt acl_tdt_channel acl_tdt_queue ascend_dump ascend_hal ascendalog ascendc_acl_stub c_sec
-    drv_dvpp error_manager exe_graph hccl_alg hccl_plf lowering mmpa msprofiler opp_registry
-    platform profapi profimpl register rt2_registry runtime_common slog tiling_api unified_dlog
+    acl_dvpp acl_dvpp_mpi acl_rt acl_tdt_channel acl_tdt_queue ascend_dump ascend_hal ascendalog
+    ascendc_acl_stub c_sec drv_dvpp error_manager exe_graph hccl_alg hccl_plf lowering mmpa
+    msprofiler opp_registry platform profapi profimpl register rt2_registry runtime_common slog
+    tiling_api unified_dlog
     """,
     "libgraph.so": """
     fmk_onnx_parser ge_common ge_common_base ge_compiler graph_base llm_datadist metadef

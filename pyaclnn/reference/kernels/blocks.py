@@ -23,8 +23,8 @@ IN_BLOCKS: Final[Mapping[str, tuple[str, str]]] = {
     "NDC1HWC0": ("NCDHW", "N D C H W c"),
     "FRACTAL_Z_3D": ("NCDHW", "DCHW N n c"),
 }
-"""Format -> axes of a tensor, and in each dimension of its storage: a small letter is an axis in a block, the
-capital then counts blocks. FRACTAL_NZ has the last two axes, rows and columns, in blocks."""
+"""Format -> axes of a tensor, and in each dimension of its storage: a small letter is an axis in a
+block, the capital then counts blocks. FRACTAL_NZ has the last two axes, rows and columns, so."""
 _FEWEST: Final = 4
 """Axes of an image, to which vectors of channels are completed."""
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import mmap
 import os
+import platform
 import struct
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -25,6 +26,7 @@ __all__ = [
     "SharedLibrary",
     "check_whole",
     "exported_symbols",
+    "fault_of_library",
     "interpreter",
     "needed_libraries",
     "read_library",
@@ -107,6 +109,21 @@ def read_library(path: Path, *, machine: str | None = None, program: bool = Fals
     """
     with _mapped(path, "a library") as image:
         return _Reader(image, machine, program=program).library(path)
+
+
+def fault_of_library(path: Path) -> str:
+    """Return the reason why no loader loads a file here, whatever it needs; empty if there is none.
+
+    Args:
+        path: The file.
+    """
+    try:
+        read_library(path, machine=platform.machine())
+    except ElfError as error:
+        return str(error)
+    except OSError as error:
+        return error.strerror or str(error)
+    return ""
 
 
 @contextmanager

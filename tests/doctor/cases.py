@@ -72,6 +72,12 @@ CASES: list[Case] = [
         code=0,
     ),
     Case(
+        "version files of another user",
+        lambda made: (made.cann / "version.cfg").chmod(0o600),
+        "CANN-004",
+        "may not read .*version.cfg",
+    ),
+    Case(
         "a folder for a file",
         b.setting(RANK_TABLE_FILE="/usr"),
         "ENV-004",

@@ -245,3 +245,12 @@ def plain_python(made: Fabricated) -> None:
 
 def prepared_python(made: Fabricated) -> None:
     made.python = {"numpy": "2.3.0", "torch_npu": "2.5.1"}
+
+
+def custom_operators_of_another_processor(made: Fabricated) -> None:
+    library = made.opp / "vendors/mine/op_api/lib/libcust_opapi.so"
+    image = bytearray(made.operators.read_bytes())
+    image[18:20] = (8).to_bytes(2, "little")
+    library.parent.mkdir(parents=True)
+    library.write_bytes(image)
+    write(made.opp / "vendors/config.ini", "load_priority=mine\n")

@@ -250,6 +250,13 @@ MACHINE = [
         options=DEVICE,
     ),
     Case(
+        "custom operators of another processor",
+        b.custom_operators_of_another_processor,
+        "DEV-101",
+        "libcust_opapi.so cannot be loaded: the library is for machine 8.*for this processor",
+        options=DEVICE,
+    ),
+    Case(
         "no room for children",
         b.no_room_for_children,
         "SYS-002",

@@ -8,6 +8,7 @@ CANN: opbase for ACLNN_CACHE_LIMIT; CANN: documentation of the log variables.
 from __future__ import annotations
 
 import os
+import platform
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -138,7 +139,8 @@ def _preloaded(context: CheckContext) -> Finding | None:
     """Return the finding about a library of LD_PRELOAD with functions that CANN has."""
     for path in re.split("[: ]", context.machine.environment.get("LD_PRELOAD", "")):
         try:
-            exports = read_library(ExaminedPath(path)).exports if path.startswith("/") else ()
+            named = ExaminedPath(path) if path.startswith("/") else None
+            exports = read_library(named, machine=platform.machine()).exports if named else ()
         except (ElfError, OSError):
             continue
         taken = sorted(signatures().keys() & exports)

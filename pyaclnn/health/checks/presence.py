@@ -142,9 +142,13 @@ def _versions(context: CheckContext) -> Finding:
     chosen = context.installation
     root, packages, libraries = chosen.root, chosen.packages, chosen.libraries
     if not packages:
+        files = (root / "version.cfg", *sorted(root.glob("share/info/*/version.info")))
+        refused = [path for path in files if path.exists() and not context.machine.may(path, "r")]
+        if refused:
+            return refusal(context, refused)
         return found(
             "CANN-004.no_version",
-            context.seen(root / "version.cfg", "not there, or not readable"),
+            context.seen(root / "version.cfg", "not there, or empty"),
             context.seen(root / "share/info", "no version.info below"),
         )
     common = Counter(package.version for package in packages).most_common(1)[0][0]

@@ -9,6 +9,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from pyaclnn.base.elf import fault_of_library
 from pyaclnn.base.errors import text_of
 from pyaclnn.health.checks.resources import refusal
 
@@ -62,7 +63,7 @@ def problem_of(machine: Machine, row: Variable) -> Problem | None:
     if row.kind not in _SEPARATORS:
         return _misplaced(row, text) or (_garbled(machine, text) if row.kind == "json" else None)
     for entry in filter(None, re.split(_SEPARATORS[row.kind], text)):
-        problem = _misplaced(row, entry)
+        problem = _misplaced(row, entry) or (_foreign(entry) if row.kind == "files" else None)
         if problem is not None:  # the other entries stay as they are
             whole = text.replace(entry, problem.repair, 1) if problem.repair else ""
             return problem._replace(repair=whole)
@@ -76,9 +77,7 @@ def _misplaced(row: Variable, entry: str) -> Problem | None:
     there = os.path.lexists(entry)
     repair = next((near for near in _nearby(entry, row) if _fits(row, near)), "")
     if repair:
-        relative = "a relative path" if not entry.startswith("/") else "which does not exist"
-        wrong = f"which has no {' or '.join(row.holds)}" if there and row.holds else relative
-        return Problem("ENV-004.misplaced", wrong, entry, repair)
+        return Problem("ENV-004.misplaced", _words(row, entry, there), entry, repair)
     if there and (row.kind in _FILES or (row.kind == "folders" and row.holds)):
         words = f"which has no {' or '.join(row.holds)}" if row.holds else "which is no file"
         return Problem("ENV-004.gone", words, entry)
@@ -86,6 +85,15 @@ def _misplaced(row: Variable, entry: str) -> Problem | None:
         # Paths may have entries of what is not installed; damage is for the inventory to report.
         return None
     return Problem("ENV-004.gone", "which does not exist", entry)
+
+
+def _words(row: Variable, entry: str, there: bool) -> str:
+    """Return the fault of a path for which another was meant, in words."""
+    if there:
+        return f"which has no {' or '.join(row.holds)}" if row.holds else "which is no folder"
+    if entry.startswith("~"):
+        return "whose ~ only a shell replaces"
+    return "which does not exist" if entry.startswith("/") else "a relative path"
 
 
 def _fits(row: Variable, path: str) -> bool:
@@ -103,11 +111,21 @@ def _nearby(entry: str, row: Variable) -> Iterator[str]:
     yield plain
     if "/" in plain:  # the missing slash of a path, not any folder of the root
         yield f"/{plain}"
-    if not row.holds:  # any folder would do
+    if plain.startswith("~"):
+        yield os.path.expanduser(plain)  # noqa: PTH111  # never raises
+    if not row.holds and not os.path.isfile(plain):  # noqa: PTH113  # any folder would do
         return
     yield os.path.dirname(plain)  # noqa: PTH120  # of any length
     for child in ("opp", "latest", "cann", os.path.basename(plain)):  # noqa: PTH119
         yield os.path.join(plain, child)  # noqa: PTH118
+
+
+def _foreign(path: str) -> Problem | None:
+    """Return the fault of a library that the loader finds and does not load."""
+    if not path.startswith("/"):
+        return None
+    fault = fault_of_library(Path(path))
+    return Problem("ENV-004.not_loaded", fault, path) if fault else None
 
 
 def _absent(machine: Machine, text: str) -> Problem | None:

@@ -61,6 +61,38 @@ def test_no_folder_of_the_root_is_taken_for_a_relative_path(entry: str, repair: 
     assert (problem and problem.repair) == (repair and f"{repair}:/etc")
 
 
+def test_a_file_in_a_list_of_folders_is_replaced_by_its_folder(tmp_path: Path) -> None:
+    (tmp_path / "libascendcl.so").touch()
+    machine = Machine(environment={"LD_LIBRARY_PATH": f"{tmp_path}/libascendcl.so:/etc"})
+    problem = problem_of(machine, _row("LD_LIBRARY_PATH"))
+    assert problem is not None
+    assert (problem.words, problem.repair) == ("which is no folder", f"{tmp_path}:/etc")
+
+
+def test_a_library_to_preload_for_another_processor_is_none_in_the_place_of_cann(
+    parts: Parts, tmp_path: Path
+) -> None:
+    made = healthy(tmp_path / "machine", "8.1", parts)
+    image = bytearray(made.operators.read_bytes())
+    image[18:20] = b"\x08\0"
+    (tmp_path / "libwatch.so").write_bytes(image)
+    made.environment["LD_PRELOAD"] = str(tmp_path / "libwatch.so")
+    report = run(QUICK, machine=made.machine())
+    (wrong,) = [result for result in report.results if result.status is Status.WARN]
+    assert wrong.id == "ENV-004"
+    assert "the library is for machine 8" in wrong.summary
+
+
+def test_a_home_that_no_shell_replaced_is_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "opp/built-in").mkdir(parents=True)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    problem = problem_of(Machine(environment={"ASCEND_OPP_PATH": "~/opp"}), _row("ASCEND_OPP_PATH"))
+    assert problem is not None
+    assert (problem.words, problem.repair) == ("whose ~ only a shell replaces", f"{tmp_path}/opp")
+
+
 @pytest.mark.parametrize(
     ("way", "repair"),
     [("{} ", "{}"), ("'{}'", "{}"), ("{}/opp", "{}"), ("{}/..", "{}"), ("{}", None), ("{}/", None)],

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from pyaclnn.base.elf import fault_of_library
 from pyaclnn.cann import raw
 from pyaclnn.cann.gate import OUT, call, cleanup, fetch, text
 from pyaclnn.health.checks.finding import Finding, found, ok, value
@@ -54,6 +55,10 @@ def _loads(session: Session) -> Finding:
     if broken:
         name = Path(broken[0].label).name
         reason = broken[0].text
+        # Of a library for another processor the loader says that it is not there.
+        damage = fault_of_library(Path(broken[0].label))
+        if damage:
+            return found("DEV-101.damaged", *broken, name=name, reason=damage)
         return explained(found("DEV-101.broken", *broken, name=name, reason=reason), reason)
     files = [Evidence("path", group, str(paths[0])) for group, paths in info.files.items()]
     return ok(f"loaded from {info.directory}", *files)

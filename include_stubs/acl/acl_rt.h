@@ -12,6 +12,7 @@
 #include "acl/rt/device_atomic.h"
 #include "acl/rt/device_fault.h"
 #include "acl/rt/device_info.h"
+#include "acl/rt/dimensions.h"
 #include "acl/rt/event.h"
 #include "acl/rt/kernel.h"
 #include "acl/rt/memory.h"

@@ -5,9 +5,12 @@
  */
 #pragma once
 
+#include "acl/rt/dimensions.h"
 #include "ascendc/simt.h"
 
+#if ACL_STUBS_CANN < 901
 using dim3 = AscendC::Simt::Dim3;
+#endif
 
 namespace AscendC::emulation {
 
@@ -36,7 +39,8 @@ ASCENDC_PLACE(gridDim, BlockNum)
 template <auto function, typename... Values> void asc_vf_call(dim3 threads, Values... values)
 {
     using namespace AscendC::emulation;
-    RunThreads<function>(Call("asc_vf_call", Call::Last().site), threads, values...);
+    const AscendC::Simt::Dim3 dims(threads.x, threads.y, threads.z);
+    RunThreads<function>(Call("asc_vf_call", Call::Last().site), dims, values...);
 }
 
 inline void asc_syncthreads() { AscendC::emulation::Threads::Current("asc_syncthreads").Wait(); }

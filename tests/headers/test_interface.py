@@ -56,6 +56,16 @@ def test_a_header_declares_what_programs_call_by_it(
     compile_all(tmp_path, "c++17", [unit], include=includedir())
 
 
+def test_threads_are_counted_by_one_type_on_host_and_device(tmp_path: Path) -> None:
+    text = 'constexpr dim3 n(2, 3);\nstatic_assert(n.x == 2 && n.y == 3 && n.z == 1, "n");\n'
+    host, device = '#include "acl/acl.h"\n', '#include "simt_api/asc_simt.h"\n'
+    newer = "#define ACL_STUBS_CANN 901\n"
+    compile_all(tmp_path, "c++17", [f"{newer}{host}{device}{text}"], include=includedir())
+    compile_all(tmp_path, "c++17", [f"{newer}{host}{text}"], include=includedir())
+    older = "#define ACL_STUBS_CANN 801\n"
+    compile_all(tmp_path, "c++17", [f"{older}{host}{device}{text}"], include=includedir())
+
+
 @pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize("release", RELEASES)
 def test_public_structs_have_the_published_layout(

@@ -35,7 +35,14 @@ NUMBERS: dict[str, complex] = {"b": True, "i": 2, "f": 1.5, "c": 1.5 + 0.5j}
 TOLERANCE = {"f16": 4e-3, "bf16": 3e-2}
 COMPARING = {"aclnnEqScalar", "aclnnInplaceEqScalar", "aclnnInplaceNeScalar", "aclnnNeScalar"}
 """The operators that compare real tensors with a complex number, and lose nothing by that."""
-CUTTING = {"aclnnInplaceFillScalar", "aclnnConstantPadNd"}
+CUTTING = {
+    "aclnnConstantPadNd",
+    "aclnnIndexFill",
+    "aclnnInplaceFillScalar",
+    "aclnnInplaceIndexFill",
+    "aclnnInplaceScatterValue",
+    "aclnnScatterValue",
+}
 """The operators that convert a fraction to the integers of their tensor, as CANN's do."""
 
 NOT_STATED = {

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pyaclnn.reference.kernels.functions.basic import axis, order
-from pyaclnn.reference.kernels.promotion import indices_within, some, wide
+from pyaclnn.reference.kernels.promotion import indices_within, promoted, some, wide
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -121,11 +121,11 @@ def repeated(x: Array, repeats: Any, axis: int | None, results: Array) -> Array:
 
 
 def unique_elements(x: Array, axis: int | None = None) -> tuple[Array, ...]:
-    """The different elements or slices in order, the place of each, and how many they are."""
+    """The different elements or slices in order, NaNs apart, the place of each, and the counts."""
     if x.size == 0:
         kept = x if axis is not None else x.reshape(-1)
         return kept, np.zeros(x.shape, np.int64), np.zeros((0,), np.int64)
-    found, places, counts = np.unique(x, return_inverse=True, return_counts=True, axis=axis)
+    found, places, counts = np.unique(x, False, True, True, axis, equal_nan=False)
     return found, places.reshape(x.shape if axis is None else -1), counts
 
 
@@ -207,7 +207,7 @@ def strided_slice(x: Array, bounds: Sequence[Sequence[int]], masks: Sequence[int
 def joined(tensors: list[Array], dim: int) -> Array:
     """Tensors one behind the other; those of shape ``(0,)`` do not count."""
     kept = [tensor for tensor in some("tensors", tensors) if tensor.shape != (0,)] or tensors
-    return np.concatenate(kept, axis(dim, kept[0]))
+    return np.concatenate(kept, axis(dim, kept[0]), dtype=promoted(*kept), casting="unsafe")
 
 
 def bordered(x: Array, pad: Sequence[int], value: Any) -> Array:

@@ -280,7 +280,7 @@ def _resizing(n: int, m: int, mode: str, align: bool, scale: float) -> Array:
         ratio = (n - 1) / (m - 1) if m > 1 else 0.0
     if mode in ("nearest", "exact"):
         middle = 0.5 if mode == "exact" else 0.0
-        at = np.floor((np.arange(m) + middle) * np.float32(ratio)).astype(int)
+        at = np.floor((np.arange(m, dtype=np.float32) + middle) * np.float32(ratio)).astype(int)
         return np.eye(n)[np.minimum(at, n - 1)]
     if mode.startswith("wide"):  # antialiased: the kernel grows with the ratio
         reach = max(ratio, 1.0)

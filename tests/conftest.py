@@ -108,6 +108,12 @@ def pytest_configure(config: pytest.Config) -> None:
         raise pytest.UsageError(f"--backend cann: {error}") from None
 
 
+@pytest.hookimpl(trylast=True)
+def pytest_unconfigure() -> None:
+    """Look for no garbage at the end of a process, where pytest and Python do several times."""
+    gc.freeze()
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Iterator[None]:
     """Look for no garbage while thousands of tests are made, all of which stay."""

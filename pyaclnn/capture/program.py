@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from types import FrameType
 
-__all__ = ["complain", "run", "run_captured", "why_nothing"]
+__all__ = ["complain", "environment_of", "run", "run_captured", "why_nothing"]
 
 _UNUSABLE, _NOT_EXECUTABLE, _NOT_FOUND = 2, 126, 127
 
@@ -86,6 +86,18 @@ def complain(command: str, error: object, status: int = _UNUSABLE) -> int:
     return status
 
 
+def environment_of(options: argparse.Namespace) -> dict[str, str]:
+    """Return the environment in which a program is captured, by the options of the command.
+
+    Raises:
+        BackendNotFoundError: There is nothing to capture.
+    """
+    first, last = options.calls or (0, None)
+    settings = Settings(options.contents, options.largest, options.limit or 0, first, last,
+                        tuple(options.full or ()))  # fmt: skip
+    return captured(os.environ, options.output, settings)
+
+
 def run_captured(options: argparse.Namespace) -> int:
     """Run a program, record its calls, and return its status; 2 if there were none."""
     program = options.program[1:] if options.program[:1] == ["--"] else options.program
@@ -95,10 +107,7 @@ def run_captured(options: argparse.Namespace) -> int:
         return complain("capture", f"'{options.output}' exists; name a file that does not")
     if not options.output.absolute().parent.is_dir():
         return complain("capture", f"'{options.output.absolute().parent}' is no folder")
-    first, last = options.calls or (0, None)
-    settings = Settings(options.contents, options.largest, options.limit or 0, first, last,
-                        tuple(options.full or ()))  # fmt: skip
-    environment = captured(os.environ, options.output, settings)
+    environment = environment_of(options)
     try:
         status = run(program, environment)
     except FileNotFoundError:
@@ -107,10 +116,10 @@ def run_captured(options: argparse.Namespace) -> int:
         message = f"'{program[0]}' cannot run: {error.strerror}"
         return complain("capture", message, _NOT_EXECUTABLE)
     if os.path.lexists(options.output):
-        if settings.full:
+        if options.full:
             from pyaclnn.capture.uncalled import uncalled  # noqa: PLC0415  # it needs NumPy
 
-            for message in uncalled(settings.full, options.output):
+            for message in uncalled(tuple(options.full), options.output):
                 complain("capture", message)
         return status
     return complain("capture", f"nothing was recorded: {why_nothing(program[0])}",

@@ -13,7 +13,14 @@ if TYPE_CHECKING:
     import subprocess
     from pathlib import Path
 
-__all__ = ["PROGRAM", "WRONG_KERNEL", "capture", "pyaclnn"]
+__all__ = [
+    "PROGRAM",
+    "WRONG_KERNEL",
+    "capture",
+    "capture_by_command",
+    "pyaclnn",
+    "run_captured",
+]
 
 PROGRAM = """
 import numpy as np
@@ -41,6 +48,14 @@ def muls(self, other):
 """
 
 
+_BEGINS = """\
+import os
+from pyaclnn.capture.program import environment_of
+from pyaclnn.cli import parser
+os.environ.update(environment_of(parser().parse_args({})))
+"""
+
+
 def pyaclnn(*arguments: str | Path | int, **variables: str) -> subprocess.CompletedProcess[str]:
     """Run the command on the simulated NPU."""
     environment = {**os.environ, "PYACLNN_BACKEND": "mock", **variables}
@@ -49,7 +64,28 @@ def pyaclnn(*arguments: str | Path | int, **variables: str) -> subprocess.Comple
 
 def capture(trace: Path, program: str, *options: str, **variables: str) -> Path:
     """Capture a program of Python; it must succeed."""
+    done = run_captured(trace, program, *options, **variables)
+    assert done.returncode == 0, done.stderr
+    return trace
+
+
+def capture_by_command(trace: Path, program: str, *options: str, **variables: str) -> Path:
+    """Capture a program of Python that opens CANN's libraries by name; it must succeed."""
     python = ("--", sys.executable, "-c", program)
     done = pyaclnn("capture", "-o", trace, *options, *python, **variables)
     assert done.returncode == 0, done.stderr
     return trace
+
+
+def run_captured(
+    trace: Path, program: str, *options: str, **variables: str
+) -> subprocess.CompletedProcess[str]:
+    """Run a program of Python in the environment that ``pyaclnn capture`` gives it.
+
+    It is a process less than with the command, and begins as a fork. CANN's libraries are found by
+    the variable of the backend, and not by the loader, which reads its path when a program starts.
+    """
+    command = ["capture", "-o", str(trace), *options, "--", "python"]
+    program = f"{_BEGINS.format(command)}{program}"
+    environment = {**os.environ, "PYACLNN_BACKEND": "mock", **variables}
+    return run_program([sys.executable, "-c", program], environment)

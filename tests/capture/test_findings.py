@@ -8,7 +8,6 @@ import os
 import re
 import shlex
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +16,7 @@ import pytest
 from pyaclnn.capture.trace import Call, Contents, read_trace
 from pyaclnn.mock import cflags, ldflags
 
-from .captured import PROGRAM, pyaclnn
+from .captured import PROGRAM, pyaclnn, run_captured
 
 MISTAKES = Path(__file__).parent / "c" / "mistakes.c"
 SHOWN = ("rule", "function", "at", "what", "created", "destroyed", "detail")
@@ -71,10 +70,7 @@ print(report.calls()["aclrtMallocHost"], report.calls()["aclrtGetCurrentContext"
 def test_the_memory_and_the_calls_of_the_recorder_are_not_the_programs(tmp_path: Path) -> None:
     trace = tmp_path / "run.trace"
     faults = "aclrtMallocHost:1=207001"
-    done = pyaclnn(
-        "capture", "-o", trace, "--", sys.executable, "-c", PROGRAM + ALIVE,
-        PYACLNN_MOCK_FAULTS=faults,
-    )  # fmt: skip
+    done = run_captured(trace, PROGRAM + ALIVE, PYACLNN_MOCK_FAULTS=faults)
     assert done.returncode == 0, done.stderr
     pinned, made = done.stdout.splitlines()[-2:]
     assert pinned == "[]"

@@ -11,7 +11,7 @@ import pytest
 from pyaclnn.capture.trace import Call, read_trace
 
 from . import hard_cases
-from .captured import WRONG_KERNEL, capture, pyaclnn
+from .captured import WRONG_KERNEL, capture_by_command, pyaclnn
 
 RESULTS = {
     "asynchronous_copies": 2,
@@ -31,7 +31,7 @@ NEWEST = {"PYACLNN_MOCK_CANN": "9.1", "PYACLNN_MOCK_ALLOW": "capture-unjoined"}
 def trace(tmp_path_factory: pytest.TempPathFactory) -> Path:
     program = Path(hard_cases.__file__).read_text(encoding="utf-8")
     place = tmp_path_factory.mktemp("trace") / "run.trace"
-    return capture(place, program, "--contents", "full", **NEWEST)
+    return capture_by_command(place, program, "--contents", "full", **NEWEST)
 
 
 @pytest.fixture(scope="module")
@@ -56,11 +56,11 @@ def test_each_order_of_work_gives_the_same_answers(mode: str, trace: Path) -> No
 def test_a_part_begins_on_the_devices_of_the_program(tmp_path: Path) -> None:
     text = Path(hard_cases.__file__).read_text(encoding="utf-8")
     program = text.replace("main(sys.argv[1:])", "main(['several_devices'])")
-    whole = capture(tmp_path / "whole.trace", program, **NEWEST)
+    whole = capture_by_command(tmp_path / "whole.trace", program, **NEWEST)
     calls = [record for record in read_trace(whole) if isinstance(record, Call)]
     second = [call.number for call in calls if call.name == "aclrtSetDevice"][1]
     options = ("--contents", "full", "--calls", f"{second + 8}:")
-    part = capture(tmp_path / "part.trace", program, *options, **NEWEST)
+    part = capture_by_command(tmp_path / "part.trace", program, *options, **NEWEST)
     done = pyaclnn("replay", part, "--exact", **NEWEST)
     assert done.returncode == 0, done.stdout
     assert "1 results compared" in done.stdout

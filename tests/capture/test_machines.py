@@ -13,7 +13,7 @@ import pytest
 from pyaclnn.capture.trace import Call, Chip, read_trace
 from tests.fork_server import run_program
 
-from .captured import capture, pyaclnn
+from .captured import capture, capture_by_command, pyaclnn
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -99,7 +99,8 @@ def test_a_divergence_has_the_arguments_and_the_message_and_a_report_the_chips(
 
 
 def test_a_comparison_names_both_chips(trace: Path, tmp_path: Path) -> None:
-    other = capture(tmp_path / "other", INIT, **{**HERE, "PYACLNN_MOCK_SOC": "Ascend310P3"})
+    chip = {**HERE, "PYACLNN_MOCK_SOC": "Ascend310P3"}
+    other = capture_by_command(tmp_path / "other", INIT, **chip)
     assert (
         ", recorded on Ascend910B3, here Ascend310P3: "
         in pyaclnn("trace", "compare", trace, other).stdout

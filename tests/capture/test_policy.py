@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,7 +10,7 @@ import pytest
 
 from pyaclnn.capture.trace import Absent, Call, Contents, read_trace
 
-from .captured import capture, pyaclnn
+from .captured import capture, run_captured
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -60,7 +59,7 @@ def test_what_fails_has_its_inputs_in_full(
 ) -> None:
     given = {"PYACLNN_MOCK_FAULTS": f"aclnnMuls:2={fault}", "SIZE": str(size), "POLLS": polls}
     trace = tmp_path / "run.trace"
-    done = pyaclnn("capture", "-o", trace, "--", sys.executable, "-c", FAILS, **given)
+    done = run_captured(trace, FAILS, **given)
     assert done.stdout == "failed 3\n"  # though a wait of the recorder may have the failure first
     failed = [
         r for r in read_trace(trace) if isinstance(r, Call) and r.failed and r.status > 107002

@@ -20,6 +20,7 @@ import pytest
 from pyaclnn.capture.session import Settings, captured as environment_of_capture
 from pyaclnn.capture.trace import Call, Chip, Contents, Ended, Process, read_trace, traces_of
 from pyaclnn.mock import cflags, ldflags
+from tests.fork_server import run_program
 from tests.product.pages import PAGES, blocks
 
 from .captured import PROGRAM, capture, pyaclnn
@@ -223,15 +224,15 @@ LATE = REFUSED.replace(
 )
 
 
-def in_folder(program: str, name: str, folder: Path) -> subprocess.CompletedProcess[str]:
-    file = folder / name
-    file.write_text(program)
-    return subprocess.run([sys.executable, file], env={**os.environ, "PYACLNN_BACKEND": "mock"},
-                          cwd=folder, capture_output=True, text=True, check=True)  # fmt: skip
+def in_folder(program: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    environment = {**os.environ, "PYACLNN_BACKEND": "mock"}
+    done = run_program([sys.executable, "-c", program], environment, folder)
+    assert done.returncode == 0, done.stderr
+    return done
 
 
 def test_a_part_that_ends_before_its_device_leaves_nothing_of_the_recorder(tmp_path: Path) -> None:
-    assert in_folder(ENDS, "part.py", tmp_path).stderr == ""
+    assert in_folder(ENDS, tmp_path).stderr == ""
     trace = tmp_path / "run.trace"
     assert pyaclnn("trace", "show", tmp_path / "part.trace").stdout.count("aclnnRmsNorm 1") == 1
     command = ("--calls", ":40", "--", sys.executable, "-c", PROGRAM)
@@ -245,7 +246,7 @@ def test_a_part_that_ends_before_its_device_leaves_nothing_of_the_recorder(tmp_p
      (LATE, "before the first call that needs a device")],
 )  # fmt: skip
 def test_a_part_that_cannot_be_captured_is_refused(program: str, when: str, tmp_path: Path) -> None:
-    absent, contents, late = in_folder(program, "part.py", tmp_path).stdout.splitlines()
+    absent, contents, late = in_folder(program, tmp_path).stdout.splitlines()
     assert absent == f"OSError: '{tmp_path / 'absent'}' is no folder that this process can write to"
     assert "'contents' is 'ful'; it must be 'none', 'hash' or 'full'" in contents
     assert late.endswith(f"'path' is 'two.trace'; it must be given {when}.")

@@ -15,6 +15,7 @@ import pytest
 
 from pyaclnn.capture.trace import Call, Ended, read_trace
 from pyaclnn.mock import cflags, ldflags
+from tests.fork_server import run_program
 
 from .captured import pyaclnn
 
@@ -110,7 +111,8 @@ def test_a_part_has_nothing_of_a_device_that_was_reset_for_the_last_time(
 ) -> None:
     environment = {**os.environ, "PYACLNN_BACKEND": "mock", "PYACLNN_MOCK_MODE": "eager"}
     command = [sys.executable, "-c", RESETS, *resets]
-    subprocess.run(command, cwd=tmp_path, env=environment, check=True, timeout=100)
+    done = run_program(command, environment, tmp_path)
+    assert done.returncode == 0, done.stderr
     assert [call.name for call in calls(tmp_path / "second.trace")] == [*alive, *AGAIN]
 
 

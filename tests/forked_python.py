@@ -22,12 +22,13 @@ import warnings
 from typing import Any
 
 _LOADED = (
+    "importlib.metadata",
     "numpy",
     "pyaclnn",
     "pyaclnn.cli",
     "pyaclnn._binding",
     "pyaclnn.aclnn",
-    "pyaclnn.calling.plan",
+    *(f"pyaclnn.calling.{name}" for name in ("described", "described_function", "plan")),
     "pyaclnn.cann.raw",
     "pyaclnn.cann.library",
     *(
@@ -35,9 +36,12 @@ _LOADED = (
         for name in ("commands", "compare", "example", "replay", "session")
     ),
     *("pyaclnn.capture.show", "pyaclnn.capture.uncalled"),
+    "pyaclnn.facts.explanations",
+    *(f"pyaclnn.health.command.{name}" for name in ("explain", "run", "smoke")),
     "pyaclnn.mock.control.injection",
     "pyaclnn.ops",
     "pyaclnn.runtime.array",
+    "pyaclnn.runtime.configuration",
     "pyaclnn.runtime.creation",
     "pyaclnn.runtime.pinned",
     "pyaclnn.runtime.stream",
@@ -137,6 +141,7 @@ def main() -> None:
     atexit.register(_keep, modules)  # registered first, called last
     for name in _LOADED:
         importlib.import_module(name)
+    sys.modules["pyaclnn.cli"].parser()  # its table is read once
     modules.update(sys.modules)
     del modules["__main__"]
     gc.collect()

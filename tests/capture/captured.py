@@ -19,6 +19,7 @@ __all__ = [
     "capture",
     "capture_by_command",
     "pyaclnn",
+    "pytest_alone",
     "run_captured",
 ]
 
@@ -54,6 +55,14 @@ from pyaclnn.capture.program import environment_of
 from pyaclnn.cli import parser
 os.environ.update(environment_of(parser().parse_args({})))
 """
+
+
+def pytest_alone(folder: Path, **variables: str) -> subprocess.CompletedProcess[str]:
+    """Run the tests of a folder in a process of their own, with the plugin of this package only."""
+    plugin = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTEST_PLUGINS": "pyaclnn.pytest_plugin"}
+    environment = {**os.environ, "PYACLNN_BACKEND": "mock", **plugin, **variables}
+    options = ("-q", "-p", "no:cacheprovider", "-W", "ignore")
+    return run_program([sys.executable, "-m", "pytest", *options, "."], environment, folder)
 
 
 def pyaclnn(*arguments: str | Path | int, **variables: str) -> subprocess.CompletedProcess[str]:

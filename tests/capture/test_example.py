@@ -3,16 +3,13 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from typing import TYPE_CHECKING
 
 import pytest
 
 from pyaclnn.capture.trace import Call, read_trace
 
-from .captured import capture, pyaclnn
+from .captured import capture, pyaclnn, pytest_alone
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -122,10 +119,5 @@ def test_a_call_that_agrees_here_keeps_its_contents(trace: Path) -> None:
 def test_tests_of_calls_pass_here_and_fail_with_wrong_kernels(tests: dict[str, Path]) -> None:
     folder = next(iter(tests.values())).parent
     for kernels, outcome in ("", "passed"), (str(folder / "kernels.py"), "failed"):
-        variables = {"PYACLNN_BACKEND": "mock", "PYACLNN_MOCK_OPERATORS": kernels}
-        done = subprocess.run(
-            [sys.executable, "-m", "pytest", "-q", "-n0", "-p", "no:cacheprovider", "-W", "ignore",
-             str(folder)],
-            env=os.environ | variables, cwd=folder, capture_output=True, text=True, check=False,
-        )  # fmt: skip
+        done = pytest_alone(folder, PYACLNN_MOCK_OPERATORS=kernels)
         assert done.stdout.splitlines()[-1].startswith(f"{len(EXPECTED)} {outcome} in "), done

@@ -19,7 +19,7 @@ from pyaclnn.capture.trace import Call, Contents, Process, TraceError, read_trac
 from pyaclnn.cli import main
 from pyaclnn.facts.operators.catalogue import catalogue
 
-from .captured import PROGRAM, WRONG_KERNEL, capture, pyaclnn
+from .captured import PROGRAM, WRONG_KERNEL, capture, pyaclnn, pytest_alone
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -143,15 +143,10 @@ def test_a_wrong_kernel_is_found_at_its_element_and_becomes_a_test(
     assert "np.array([[0.0, 1.0, 2.0, 3.0, 4.0, 5.0]], np.float32)" in made.stdout
     test = tmp_path / "test_bug.py"
     test.write_text(made.stdout)
-    run = [sys.executable, "-m", "pytest", "-q", "-n0", "-p", "no:cacheprovider", "-W", "ignore",
-           str(test)]  # fmt: skip
-    right = {**os.environ, "PYACLNN_BACKEND": "mock"}
-    wrong = {**right, "PYACLNN_MOCK_OPERATORS": str(kernel)}
     results = [
-        subprocess.run(run, env=env, cwd=tmp_path, capture_output=True, check=False).returncode
-        for env in (right, wrong)
+        pytest_alone(tmp_path, PYACLNN_MOCK_OPERATORS=kernels) for kernels in ("", str(kernel))
     ]
-    assert results == [0, 1]
+    assert [result.returncode for result in results] == [0, 1]
 
 
 SQUARES = """

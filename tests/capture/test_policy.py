@@ -49,14 +49,29 @@ def test_contents_above_the_largest_size_are_hashed(
     assert found == [(turn, name, in_full) for turn in (0, 1) for name in ("self", "out")]
 
 
-@pytest.mark.parametrize("polls", ["", "1"])
-@pytest.mark.parametrize("size", [6, 3 << 20])  # the copies of the larger are waited for
+SMALL, LARGE = 6, 3 << 20
+"""Elements; the copies of the larger are waited for."""
+
+
+# Every second row: each pair of two values is in one of them.
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
-    ("fault", "reason"), [("async:507015", ["its stream failed"]), ("561000", [])]
+    ("fault", "size", "polls"),
+    [
+        ("async:507015", SMALL, ""),
+        ("async:507015", SMALL, "1"),
+        ("async:507015", LARGE, "1"),
+        ("async:507015", LARGE, ""),
+        ("561000", SMALL, "1"),
+        ("561000", SMALL, ""),
+        ("561000", LARGE, ""),
+        ("561000", LARGE, "1"),
+    ],
 )
 def test_what_fails_has_its_inputs_in_full(
-    fault: str, reason: list[str], size: int, polls: str, tmp_path: Path
+    fault: str, size: int, polls: str, tmp_path: Path
 ) -> None:
+    reason = ["its stream failed"] if fault.startswith("async") else []
     given = {"PYACLNN_MOCK_FAULTS": f"aclnnMuls:2={fault}", "SIZE": str(size), "POLLS": polls}
     trace = tmp_path / "run.trace"
     done = run_captured(trace, FAILS, **given)

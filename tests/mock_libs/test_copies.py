@@ -305,6 +305,7 @@ except pyaclnn.AclError as error:
 }
 
 
+@pytest.mark.sampled(6)
 @MODES
 @pytest.mark.parametrize(("steps", "printed"), AMONG_KERNELS.values(), ids=list(AMONG_KERNELS))
 def test_a_copy_among_kernels_has(programs: Any, mode: str, steps: str, printed: str) -> None:
@@ -312,6 +313,7 @@ def test_a_copy_among_kernels_has(programs: Any, mode: str, steps: str, printed:
     assert result.stdout == f"{printed}\n", result.stderr
 
 
+@pytest.mark.sampled(3)
 @MODES
 @pytest.mark.parametrize("failing", [1000, 40])
 def test_copies_of_all_sizes_among_kernels(programs: Any, mode: str, failing: int) -> None:

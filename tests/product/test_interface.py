@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import importlib
 import inspect
 import re
@@ -42,6 +43,7 @@ def described(kind: type, name: str) -> bool:
     )
 
 
+@functools.cache
 def texts(base: type) -> set[str]:
     """The names in the body of a class that have a docstring."""
     [body] = ast.parse(textwrap.dedent(inspect.getsource(base))).body

@@ -20,6 +20,8 @@ PROGRAMS = {
     "arguments": "import sys; print(sys.argv, sys.path[0], sys.stdin.read()); sys.exit(3)",
     "errors": "def fail():\n    1 / 0\nfail()",
     "ends": "import atexit; atexit.register(print, 'ended')",
+    "finalizes": "class A:\n  def __del__(self): print('gone')\na, b = A(), [A()]\nb += [b]",
+    "imports": "import colorsys, sys; sys.modules['of its own'] = type(sys)('of its own')",
     "killed": "import os; os.kill(os.getpid(), 9)",
     "folder": "import os; print(os.getcwd(), os.environ['GIVEN'])",
     "descriptors": "import os; print(sorted(os.listdir('/proc/self/fd')))",

@@ -5,8 +5,9 @@ A kernel runs on zeros, as long as they are few. Long dimensions of large tensor
 short ones, equal ones by equal ones, and the kernel runs on a few such probes. Two of them fit the
 tensors where the shapes of results are lengths of arguments. Else one more a length shows whether
 the results' lengths depend on them linearly, as those of a concatenation do; then the real ones
-follow. Before a refusal, a last probe with the remainders of the real lengths must agree, because
-a kernel may divide them into blocks. Whatever else depends on the lengths is left to phase 2.
+follow. Before a refusal, two more probes must agree: one with the remainders of the real lengths,
+because a kernel may divide them into blocks, and one with lengths far apart, because it may take
+strides. Whatever else depends on the lengths is left to phase 2.
 """
 
 from __future__ import annotations
@@ -33,6 +34,8 @@ _FEW: Final = 1 << 10
 """Most elements of a tensor that are tried as they are, and the largest number of a call."""
 _MANY: Final = 1 << 16
 """Most elements of a tensor of a probe that keeps short lengths."""
+_MOST: Final = 1 << 22
+"""Most elements of a tensor of the probe whose lengths are far apart, which only errors need."""
 _SHORT: Final = 8
 """Longest length that a probe keeps, if it stays small: such a number may mean something else."""
 _GAP: Final = 2
@@ -176,6 +179,28 @@ def _remainders(call: KernelCall, values: dict[str, Value], first: _Probe) -> di
     return None
 
 
+def _far_apart(call: KernelCall, values: dict[str, Value], first: _Probe) -> dict[int, int] | None:
+    """Choose lengths that exceed one another by a factor above all integers; None if too long.
+
+    A window of one of them, whatever its dilation, moves in the next one, whatever its stride.
+    """
+    kept = _largest_kept(call, values)
+    short, least = {}, 2 * kept + 1
+    for length in first.lengths:
+        short[length] = least
+        least = (kept + 1) * least + 1
+    return short if _largest(values, short) <= _MOST else None
+
+
+def _confirming(
+    call: KernelCall, values: dict[str, Value], first: _Probe
+) -> Iterator[_Probe | None]:
+    """Run the probes that must agree before a refusal; None stands for one that is too large."""
+    for choose in (_remainders, _far_apart):
+        short = choose(call, values, first)
+        yield None if short is None else _probe(call, values, short)
+
+
 def _probe(call: KernelCall, values: dict[str, Value], short: Mapping[int, int]) -> _Probe:
     """Run the kernel with short lengths instead of the long ones.
 
@@ -231,13 +256,13 @@ def _real_text(first: _Probe, last: _Probe) -> str:
 
 
 def _fails_too(call: KernelCall, values: dict[str, Value], first: _Probe) -> bool:
-    """Report whether the kernel fails alike with the remainders of the real lengths.
+    """Report whether the kernel fails alike with other lengths.
 
     It must also fail with the tensors themselves, if a probe may have so many elements: a length
     that probes keep may be the sum of a long one and a number, as in padding.
     """
-    short = _remainders(call, values, first)
-    if short is None or not _real_text(first, _probe(call, values, short)):
+    probes = _confirming(call, values, first)
+    if not all(probe is not None and _real_text(first, probe) for probe in probes):
         return False
     return _largest(values, {}) > _MANY or _probe(call, values, {}).error != ""
 
@@ -267,8 +292,8 @@ def _misfit(
 
     if last.shapes != shapes_at(last.lengths):
         return None
-    short = _remainders(call, values, first)
-    if short is None or _probe(call, values, short).shapes != shapes_at(short):
+    probes = _confirming(call, values, first)
+    if not all(probe is not None and probe.shapes == shapes_at(probe.lengths) for probe in probes):
         return None
     real = shapes_at({n: n for n in first.lengths})
     written = (item for name in call.signature.written for item in items_of(values[name]))

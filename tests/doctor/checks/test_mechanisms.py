@@ -83,6 +83,20 @@ def test_a_library_to_preload_for_another_processor_is_none_in_the_place_of_cann
     assert "the library is for machine 8" in wrong.summary
 
 
+def test_a_library_for_another_processor_is_not_said_to_be_absent(
+    parts: Parts, tmp_path: Path
+) -> None:
+    made = healthy(tmp_path / "machine", "8.1", parts)
+    image = bytearray(made.operators.read_bytes())
+    image[18:20] = b"\x08\0"
+    (tmp_path / "libcust_opapi.so").write_bytes(image)
+    loaded = SimpleNamespace(files={"operators": [tmp_path / "libcust_opapi.so"]}, directory="")
+    session: Any = SimpleNamespace(load=lambda: loaded)
+    finding = step_of("DEV-101")(session)
+    assert "the library is for machine 8" in finding.summary
+    assert "for this processor" in str(finding.next_step)
+
+
 def test_a_home_that_no_shell_replaced_is_found(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

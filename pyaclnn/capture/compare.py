@@ -7,6 +7,7 @@ import itertools
 from array import array
 from typing import TYPE_CHECKING, NamedTuple
 
+from pyaclnn.base.printable import harmless
 from pyaclnn.capture.contents import AFTER, ContentsOf
 from pyaclnn.capture.roles import role_of
 from pyaclnn.capture.trace import Call, Chip, read_trace
@@ -35,7 +36,7 @@ def compare(one: Path, other: Path, *, exact: bool = False) -> Outcome:
     Raises:
         TraceError: A file is no trace.
     """
-    outcome = Outcome(one.name, other.name, "compared")
+    outcome = Outcome(harmless(one.name), harmless(other.name), "compared")
     with ContentsOf() as first, ContentsOf() as second:
         (ones, chip), (others, twin_chip) = _threads(one, first), _threads(other, second)
         outcome.chips = (chip, twin_chip)

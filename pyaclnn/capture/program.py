@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from pyaclnn.base.elf import ElfError, interpreter
-from pyaclnn.capture.session import Settings, captured
+from pyaclnn.capture.session import Settings, captured, require_new
 
 if TYPE_CHECKING:
     import argparse
@@ -103,10 +103,10 @@ def run_captured(options: argparse.Namespace) -> int:
     program = options.program[1:] if options.program[:1] == ["--"] else options.program
     if not program:
         options.parser.error("a program is missing after 'capture -o FILE --'")
-    if os.path.lexists(options.output):
-        return complain("capture", f"'{options.output}' exists; name a file that does not")
-    if not options.output.absolute().parent.is_dir():
-        return complain("capture", f"'{options.output.absolute().parent}' is no folder")
+    try:
+        require_new(options.output)
+    except OSError as error:
+        return complain("capture", error)
     environment = environment_of(options)
     try:
         status = run(program, environment)

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from pyaclnn.base.errors import MissingSymbolError
+from pyaclnn.base.printable import harmless
 from pyaclnn.cann import raw
 from pyaclnn.cann.gate import text
 from pyaclnn.cann.library import backend, function
@@ -57,7 +58,7 @@ def replay(path: Path, *, exact: bool = False, fail_early: bool = False) -> Outc
         BackendNotFoundError: There is no backend.
     """
     with ContentsOf.of(path) as contents:
-        outcome = Outcome(path.name, backend().name, f"replayed on {backend().name}")
+        outcome = Outcome(harmless(path.name), backend().name, f"replayed on {backend().name}")
         run = _Replay(outcome, contents, exact=exact)
         for record in read_trace(path):
             if isinstance(record, Chip):

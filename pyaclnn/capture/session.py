@@ -26,7 +26,7 @@ from pyaclnn.capture.library import recorder, recorder_function
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-__all__ = ["CONTENTS", "Settings", "capture", "captured", "fronts_of"]
+__all__ = ["CONTENTS", "Settings", "capture", "captured", "fronts_of", "require_new"]
 
 CONTENTS: Final = ("none", "hash", "full")
 """The policies of contents, in the recorder's order."""
@@ -173,6 +173,24 @@ def captured(base: Mapping[str, str], trace: Path, settings: Settings) -> dict[s
     }
 
 
+def require_new(path: str | os.PathLike[str]) -> str:
+    """Return the whole path of a trace that can be written.
+
+    Raises:
+        FileExistsError: It exists.
+        OSError: Its folder does not exist or cannot be written to, or the name is too long.
+        ValueError: The path has a NUL.
+    """
+    whole = os.path.abspath(path)  # noqa: PTH100
+    with contextlib.suppress(FileNotFoundError):
+        os.lstat(whole)
+        raise FileExistsError(f"{os.fspath(path)!r} exists; name a file that does not")
+    folder = os.path.dirname(whole)  # noqa: PTH120
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise OSError(f"'{folder}' is no folder that this process can write to")
+    return whole
+
+
 @contextlib.contextmanager
 def capture(path: str | os.PathLike[str], *, contents: str = "hash") -> Iterator[None]:
     """Record the CANN calls of this process in a file.
@@ -197,15 +215,10 @@ def capture(path: str | os.PathLike[str], *, contents: str = "hash") -> Iterator
     if contents not in CONTENTS:
         expected = "'none', 'hash' or 'full'"
         raise InvalidArgumentError.of("capture", "contents", repr(contents), expected)
-    if os.path.lexists(path):
-        raise FileExistsError(f"{os.fspath(path)!r} exists; name a file that does not")
-    folder = Path(path).absolute().parent
-    if not os.access(folder, os.W_OK | os.X_OK):
-        raise OSError(f"'{folder}' is no folder that this process can write to")
+    trace = require_new(path)
     _require_fronts(os.fspath(path))
     begin = recorder_function("capture_begin", "int(*)(const char *, const char *)")
-    trace = os.fsencode(os.path.abspath(path))  # noqa: PTH100
-    if begin(trace, str(Settings(contents=contents)).encode()):
+    if begin(os.fsencode(trace), str(Settings(contents=contents)).encode()):
         expected = "given when no other capture has begun in the process"
         raise InvalidArgumentError.of("capture", "path", repr(os.fspath(path)), expected,
                                       "leave the 'with' block of the other first")  # fmt: skip

@@ -9,6 +9,7 @@ import signal
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
+from pyaclnn.base.printable import harmless
 from pyaclnn.base.spelling import did_you_mean
 from pyaclnn.cann.signatures import PHASE_1
 from pyaclnn.cann.status import meaning
@@ -66,7 +67,7 @@ def lines_of(
 
         hint = did_you_mean(c_spelling(operator), names) or "without --operator all are listed"
         raise TraceError(f"{path.name} has no call of {operator!r}; {hint}")
-    totals.others = [each.name for each in traces_of(path)[1:]]
+    totals.others = [harmless(each.name) for each in traces_of(path)[1:]]
     if as_json:
         yield json.dumps(totals.as_json())
     else:
@@ -185,4 +186,5 @@ class _Totals:
         elif self.end.error:
             yield f"incomplete: the recording ended with {os.strerror(self.end.error)!r}"
         elif self.end.signal:
-            yield f"ended by {signal.Signals(self.end.signal).name}"
+            names = {each.value: each.name for each in signal.Signals}
+            yield f"ended by {names.get(self.end.signal, f'signal {self.end.signal}')}"

@@ -31,11 +31,12 @@ import functools
 import os
 import struct
 import zlib
-from typing import IO, TYPE_CHECKING, Final, NamedTuple, TypeAlias
+from typing import IO, TYPE_CHECKING, Annotated, Final, NamedTuple, TypeAlias
 
 import msgspec
 
 from pyaclnn.base.files import open_file
+from pyaclnn.base.printable import harmless
 from pyaclnn.capture.tensor import Tensor
 
 if TYPE_CHECKING:
@@ -71,10 +72,14 @@ class TraceError(ValueError):
     """A file that is no trace, or one that is damaged."""
 
 
+_Text: TypeAlias = Annotated[str, msgspec.Meta(pattern=r"^[ -~]*$")]
+"""A text of the recorder: a terminal that shows it obeys nothing in it, whoever wrote the file."""
+
+
 class _Function(msgspec.Struct, array_like=True, tag=2):
     number: int
-    name: str
-    spec: str
+    name: _Text
+    spec: _Text
     result: str
 
 
@@ -159,7 +164,7 @@ class Contents(msgspec.Struct, array_like=True, tag=3, frozen=True):
     phase: int
     size: int
     hash: int
-    name: str
+    name: _Text
     data: bytes | None
     acl_type: int
     shape: tuple[int, ...]
@@ -188,7 +193,7 @@ class Process(msgspec.Struct, array_like=True, tag=4, frozen=True):
 class Unrecorded(msgspec.Struct, array_like=True, tag=5, frozen=True):
     """A function that was passed on without a record, and how often it was called."""
 
-    name: str
+    name: _Text
     calls: int
 
 
@@ -206,15 +211,15 @@ class Absent(msgspec.Struct, array_like=True, tag=7, frozen=True):
     place: int
     element: int
     phase: int
-    name: str
-    reason: str
+    name: _Text
+    reason: _Text
 
 
 class Unreturned(msgspec.Struct, array_like=True, tag=8, frozen=True):
     """A call that had not returned: its number, function and thread, and when it began, in ns."""
 
     number: int
-    name: str
+    name: _Text
     thread: int
     begin: int
 
@@ -222,7 +227,7 @@ class Unreturned(msgspec.Struct, array_like=True, tag=8, frozen=True):
 class Chip(msgspec.Struct, array_like=True, tag=9, frozen=True):
     """The chip of the program, by the name that CANN has for it."""
 
-    name: str
+    name: _Text
 
 
 Record: TypeAlias = "Call | Contents | Process | Unrecorded | Ended | Absent | Unreturned | Chip"
@@ -250,18 +255,8 @@ def read_trace(path: str | os.PathLike[str]) -> Iterator[Record]:
         TraceError: It cannot be read, is no trace, or a block is damaged.
     """
     functions: dict[int, _Function] = {}
-    blocks = 0
     try:
         with open_file(path, "a trace", most=_LARGEST) as file:
-            head = file.read(len(MAGIC))
-            if len(head) < len(MAGIC) and MAGIC.startswith(head):
-                return  # the process was killed as it began
-            if head != MAGIC:
-                message = (
-                    f"{path} is no trace of this version: it does not begin with the line "
-                    f"'{MAGIC.decode().rstrip()}', as files of 'pyaclnn capture' do"
-                )
-                raise TraceError(message)
             for block in _blocks(file):
                 for record in _DECODER.decode(block):
                     if isinstance(record, _Function):
@@ -270,26 +265,32 @@ def read_trace(path: str | os.PathLike[str]) -> Iterator[Record]:
                         yield _call(record, functions[record.function])
                     else:
                         yield record
-                blocks += 1
     except OSError as error:
         raise TraceError(f"{os.fspath(path)!r}: {error.strerror or error}") from error
     except (msgspec.MsgspecError, KeyError, zlib.error) as error:
-        raise TraceError(f"{path}: block {blocks} is damaged") from error
+        raise TraceError(f"{os.fspath(path)!r}: a block is damaged") from error
+    except TraceError as error:
+        raise TraceError(f"{os.fspath(path)!r}: {error}") from error
 
 
 def _blocks(file: IO[bytes]) -> Iterator[bytes]:
-    place = len(MAGIC)
+    line = file.read(len(MAGIC))
+    if not MAGIC.startswith(line):
+        text = MAGIC.decode().rstrip()
+        message = f"it does not begin with the line '{text}', as files of 'pyaclnn capture' do"
+        raise TraceError(f"no trace of this version: {message}")
+    place = len(line)  # less if the process was killed as it began
     while len(head := file.read(_HEAD.size)) == _HEAD.size:
         if not any(head):
             return  # the machine went down: the disk has the length of the file, and zeros
         kind, length, stored, check = _HEAD.unpack(head)
         if kind not in {b"BLKz", b"BLK-"} or length > _LARGEST_BLOCK:
-            raise TraceError(f"{file.name}: no block begins at byte {place}")
+            raise TraceError(f"no block begins at byte {place}")
         data = file.read(stored)
         if len(data) < stored:
             return  # the process was killed
         if zlib.crc32(data) != check:
-            raise TraceError(f"{file.name}: the block at byte {place} is damaged")
+            raise TraceError(f"the block at byte {place} is damaged")
         if kind == b"BLKz":
             data = zlib.decompressobj().decompress(data, length)
         yield data
@@ -312,6 +313,6 @@ def _call(record: _Call, function: _Function) -> Call:
     given = zip(letters.items(), record.arguments, strict=False)
     arguments = {name: _text(value) if letter == "s" else value for (name, letter), value in given}
     failed = function.result == "i" and record.result != 0
-    message = None if record.message is None else record.message.decode(errors="replace")
+    message = None if record.message is None else harmless(record.message.decode(errors="replace"))
     return Call(record.number, function.name, record.thread, record.begin, record.duration,
                 _text(record.result), arguments, letters, failed, message)  # fmt: skip

@@ -12,6 +12,7 @@ import msgspec
 import numpy as np
 from msgspec.structs import replace
 
+from pyaclnn.base.printable import harmless
 from pyaclnn.cann.status import meaning
 from pyaclnn.capture.descriptors import arguments_of
 from pyaclnn.facts.accuracy import TOLERANCES, judge
@@ -136,7 +137,7 @@ class Outcome(msgspec.Struct):
         """Note that the answers to a call differ."""
         self.divergences.append(
             Divergence(call.number, call.name, kind, argument, element, recorded, here, text,
-                       message=message)
+                       message=harmless(message))
         )  # fmt: skip
 
     def compare_answers(self, call: Call | CallId, recorded: Answer, here: Answer) -> None:

@@ -19,10 +19,16 @@ from .captured import pyaclnn
 if TYPE_CHECKING:
     from pathlib import Path
 
-BEGIN = """
+FATAL = [
+    *("HUP", "INT", "QUIT", "ILL", "TRAP", "ABRT", "BUS", "FPE", "USR1", "SEGV", "USR2", "PIPE"),
+    *("ALRM", "TERM", "STKFLT", "XCPU", "XFSZ", "VTALRM", "PROF", "IO", "PWR", "SYS"),
+    *("RTMIN", "RTMAX"),
+]
+"""The signals whose default action is to end the process, of signal(7), without SIGKILL."""
+BEGIN = f"""
 import ctypes, os, signal, sys, time
-for name in ("INT", "HUP", "QUIT", "ALRM", "XCPU", "TERM"):  # whatever is ignored around the tests
-    signal.signal(getattr(signal, f"SIG{name}"), signal.SIG_DFL)
+for name in {FATAL}:  # whatever is ignored around the tests
+    signal.signal(getattr(signal, "SIG" + name), signal.SIG_DFL)
 cann, base = ctypes.CDLL("libascendcl.so"), ctypes.CDLL("libnnopbase.so")
 assert cann.aclInit(None) == 0
 assert cann.aclrtSetDevice(0) == 0
@@ -45,13 +51,14 @@ QUIET = "time.sleep(100)"
 
 
 @pytest.mark.sampled(2)
-@pytest.mark.parametrize("number", ["INT", "HUP", "QUIT", "ALRM", "XCPU", "TERM"])
+@pytest.mark.parametrize("number", FATAL)
 def test_a_signal_ends_the_trace_and_the_program_as_ever(number: str, tmp_path: Path) -> None:
-    trace, ends = tmp_path / "run.trace", signal.Signals[f"SIG{number}"]
+    trace, ends = tmp_path / "run.trace", getattr(signal, f"SIG{number}")
     program = BEGIN + f"os.kill(os.getpid(), {ends})"
     done = pyaclnn("capture", "-o", trace, "--", sys.executable, "-c", program)
     assert done.returncode == 128 + ends
     assert list(read_trace(trace))[-1] == Ended(ends)
+    assert pyaclnn("trace", "show", trace).stdout.endswith(f"ended by SIG{number}\n")
 
 
 def test_the_call_that_crashed_is_named(tmp_path: Path) -> None:

@@ -29,6 +29,11 @@ aclnn.reduce_sum(whole(((1, 7), 5), ((1, 9), 6)), [0, 1], False, np.float32,
                  out=pyaclnn.Empty((), np.float32))
 aclnn.abs(whole((..., -1.5), dtype=ml_dtypes.bfloat16))
 aclnn.neg(whole(((3, 31), np.inf)))
+numbers = np.random.default_rng(1).standard_normal((40, 48)).astype(np.float32)
+aclnn.exp(numbers)
+aclnn.cos(numbers)
+aclnn.sin(numbers)
+aclnn.log(numbers + 9)
 """
 WRONG = """
 import numpy as np
@@ -57,6 +62,24 @@ def absolute(self):
 @mock.operator("aclnnNeg")
 def negative(self):
     return self
+
+@mock.operator("aclnnExp")
+def exponential(self):
+    raise ValueError("no \\x1b[31m \\x01 kernel")
+
+@mock.operator("aclnnCos")
+def cosine(self):
+    return np.cos(self).astype(np.float16)
+
+@mock.operator("aclnnSin")
+def sine(self):
+    return np.sin(self)[:1]
+
+@mock.operator("aclnnLog")
+def logarithm(self):
+    result = np.log(self)
+    result[5:6] = 0
+    return result
 """
 """Kernels that are wrong, one for each operator of the program."""
 EXPECTED = {
@@ -75,6 +98,10 @@ EXPECTED = {
     ),
     "aclnnAbs": ("self = np.array([[-1.5]], ml_dtypes.bfloat16)",),
     "aclnnNeg": ("self = np.array([[np.inf]], np.float32)",),
+    "aclnnExp": ("self = np.array([[0.34558418]], np.float32)",),
+    "aclnnCos": ("input = np.array([[0.34558418]], np.float32)",),
+    "aclnnSin": ("out = Empty((2, 1), np.float32)",),
+    "aclnnLog": ("out = Empty((6, 1), np.float32)",),
 }
 
 

@@ -93,6 +93,35 @@ def test_the_same_machine_gives_the_same_answers(trace: Path, tmp_path: Path) ->
     assert "| aclnnRmsNorm | 4 | 0 | 0 |" in files["report"].read_text()
 
 
+RAISES = """
+from pyaclnn import mock
+
+@mock.operator("aclnnMuls")
+def muls(self, other):
+    raise ValueError("no \\x1b[31m\\x01kernel")
+"""
+
+
+def test_a_report_has_no_character_that_a_terminal_or_a_reader_of_xml_refuses(
+    trace: Path, tmp_path: Path
+) -> None:
+    kernels, copy = tmp_path / "kernels.py", tmp_path / os.fsdecode(b"r\xff\x1bn.trace")
+    kernels.write_text(RAISES)
+    copy.write_bytes(trace.read_bytes())
+    copy.with_name(f"{copy.name}.7").write_bytes(b"")
+    files = {name: tmp_path / name for name in ("json", "junit", "report")}
+    options = [word for name, path in files.items() for word in (f"--{name}", str(path))]
+    done = pyaclnn("replay", copy, *options, PYACLNN_MOCK_OPERATORS=str(kernels))
+    assert (done.returncode, done.stderr) == (1, "")
+    assert "no \ufffdkernel" in done.stdout
+    assert json.loads(files["json"].read_text())["trace"] == "r\ufffd\ufffdn.trace"
+    ET.fromstring(files["junit"].read_text())  # noqa: S314  # written just now
+    assert files["report"].read_text().startswith("r\ufffd\ufffdn.trace (Ascend910B3) on ")
+    shown = pyaclnn("trace", "show", copy)
+    assert (shown.returncode, shown.stderr) == (0, "")
+    assert "other processes of the program: r\ufffd\ufffdn.trace.7" in shown.stdout
+
+
 PLAIN = """
 import numpy as np
 from pyaclnn import aclnn
@@ -140,7 +169,7 @@ def test_a_wrong_kernel_is_found_at_its_element_and_becomes_a_test(
     made = pyaclnn("trace", "test", trace, str(number), PYACLNN_MOCK_OPERATORS=str(kernel))
     assert made.returncode == 0, made.stderr
     assert len(made.stdout.splitlines()) <= 25
-    assert "np.array([[0.0, 1.0, 2.0, 3.0, 4.0, 5.0]], np.float32)" in made.stdout
+    assert "np.array([[0.0, 1.0, 2.0, 3.0]], np.float32)" in made.stdout
     test = tmp_path / "test_bug.py"
     test.write_text(made.stdout)
     results = [
@@ -245,7 +274,7 @@ def test_a_damaged_block_is_named(trace: Path, tmp_path: Path) -> None:
     data[50] ^= 1  # the first block begins at 16 and ends before 52
     damaged = tmp_path / "damaged.trace"
     damaged.write_bytes(data)
-    with pytest.raises(TraceError, match="the block at byte 16 is damaged"):
+    with pytest.raises(TraceError, match=r"damaged\.trace': the block at byte 16 is damaged"):
         list(read_trace(damaged))
     done = pyaclnn("trace", "show", damaged)
     assert (done.returncode, done.stdout) == (2, "")
@@ -257,8 +286,8 @@ def test_a_damaged_block_is_named(trace: Path, tmp_path: Path) -> None:
     ("content", "reason"),
     [
         (None, "'given': No such file or directory"),
-        (b"text of another kind", "given is no trace of this version"),
-        (b"pyaclnn trace 1\n", "given is no trace of this version"),
+        (b"text of another kind", "'given': no trace of this version"),
+        (b"pyaclnn trace 1\n", "'given': no trace of this version"),
         (b"", "no call"),
         (b"pyaclnn trace 3\nBLK", "no call"),
     ],
@@ -353,7 +382,20 @@ def test_a_limit_below_what_a_trace_begins_with_is_refused(tmp_path: Path) -> No
     assert words in done.stderr
 
 
-def test_a_file_that_exists_is_not_overwritten(trace: Path) -> None:
-    done = pyaclnn("capture", "-o", trace, "--", "true")
-    assert done.returncode == 2
-    assert "exists; name a file that does not" in done.stderr
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [
+        ("run.trace", "'run.trace' exists; name a file that does not"),
+        ("", "'.' exists; name a file that does not"),
+        ("run.trace/x", "/run.trace/x': Not a directory"),
+        ("x" * 300, "': File name too long"),
+        ("absent/x", "/absent' is no folder that this process can write to"),
+    ],
+)
+def test_a_trace_that_cannot_be_written_is_refused_before_the_program_runs(
+    name: str, reason: str, trace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(trace.parent)
+    done = pyaclnn("capture", "-o", name, "--", sys.executable, "-c", "print('runs')")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.endswith(f"{reason}\n")

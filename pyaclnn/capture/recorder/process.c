@@ -2,6 +2,7 @@
 /* The recorder in a process: it begins with the environment or with the program's word, and ends
  * with the process, of itself or by a signal. */
 #include <signal.h>
+#include <stdbool.h>
 #include <stdlib.h>
 
 #include "copies.h"
@@ -20,15 +21,27 @@ static void on_signal(int number)
     raise(number); /* the handler was reset */
 }
 
+/* True if a signal, of which no program has said anything, ends the process and can be caught. */
+static bool is_fatal(int number)
+{
+    static const int OTHERS[] = {SIGKILL, SIGSTOP, SIGTSTP, SIGTTIN, SIGTTOU,
+                                 SIGCONT, SIGCHLD, SIGURG,  SIGWINCH};
+    for (size_t i = 0; i < sizeof OTHERS / sizeof OTHERS[0]; i++) {
+        if (number == OTHERS[i]) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* On the stack for signals, where a thread has one: its own may be used up. */
 static void catch_signals(void)
 {
-    static const int FATAL[] = {SIGSEGV, SIGBUS,  SIGABRT, SIGFPE,  SIGILL,  SIGTERM,
-                                SIGINT,  SIGHUP,  SIGQUIT, SIGALRM, SIGXCPU};
-    for (size_t i = 0; i < sizeof FATAL / sizeof FATAL[0]; i++) {
+    for (int number = 1; number <= SIGRTMAX; number++) {
         struct sigaction old, ours = {.sa_handler = on_signal};
-        ours.sa_flags = (int)((unsigned)SA_RESETHAND | SA_NODEFER);
-        if (sigaction(FATAL[i], NULL, &old) == 0 && old.sa_handler == SIG_DFL) {
-            sigaction(FATAL[i], &ours, NULL);
+        ours.sa_flags = (int)((unsigned)SA_RESETHAND | SA_NODEFER | SA_ONSTACK);
+        if (is_fatal(number) && sigaction(number, NULL, &old) == 0 && old.sa_handler == SIG_DFL) {
+            sigaction(number, &ours, NULL);
         }
     }
 }

@@ -15,6 +15,8 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
+from pyaclnn.base.printable import harmless
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
@@ -22,25 +24,18 @@ __all__ = ["SCHEMA", "cleaned", "json_lines", "json_text", "read"]
 
 Record = TypeVar("Record")
 
-# Control characters but tab and newline, marks that turn the direction of writing, separators of
-# lines that only some programs know, lone surrogates, and characters that XML 1.0 cannot contain.
-_HARMFUL: Final = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069"
-    "\ud800-\udfff\ufffe\uffff]"
-)
 _ON_ONE_LINE: Final = re.compile(r"\s*[\n\t]\s*")
 _LINES: Final = frozenset({"text", "summary", "verdict", "causes", "next_step"})
 """The fields that may have several lines."""
 _WITH_TEXTS: Final = frozenset({str, tuple, dict})
 """The types of fields that may contain a text."""
-_ESCAPES: Final = re.compile("\x1b\\[[0-9;?]*[ -/]*[@-~]")
 
 
 def cleaned(record: Record) -> Record:
     """Return a record with texts that can be shown anywhere.
 
-    Escape sequences go; other characters that do something instead of being seen become U+FFFD. A
-    name, e.g. of a machine, stays on one line, so that it cannot pass for lines of the report.
+    They are as `pyaclnn.base.printable.harmless` returns them. A name, e.g. of a machine, stays on
+    one line, so that it cannot pass for lines of the report.
 
     Args:
         record: The report of one machine, or a part of it.
@@ -70,7 +65,7 @@ def _harmless(value: Any, *, on_one_line: bool) -> Any:
         return found if any(map(operator.is_not, found, value)) else value
     if type(value) is not str or value.isprintable():
         return value
-    text = _HARMFUL.sub("\ufffd", _ESCAPES.sub("", value))
+    text = harmless(value)
     return _ON_ONE_LINE.sub(" ", text) if on_one_line else text
 
 

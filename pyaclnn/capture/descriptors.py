@@ -108,7 +108,7 @@ class Descriptors:
             return [self.value("a", handle) for handle in elements]
         if isinstance(elements, bytes):
             return np.frombuffer(elements, np.float32 if letter == "F" else np.bool_).tolist()
-        return list(elements) if isinstance(elements, tuple) else None
+        return [] if elements is None else list(elements) if isinstance(elements, tuple) else None
 
     def words(self, call: Call, launch: Launch | None) -> str:
         """Return the arguments of a call in words: tensors by dtype and shape, scalars by value.

@@ -10,6 +10,7 @@ keeps all contents: it may differ where the test is run.
 from __future__ import annotations
 
 import itertools
+import math
 import re
 import textwrap
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
@@ -82,6 +83,7 @@ def test_of(path: Path, number: int) -> str:
         example = _example(path, number, contents)
     if example.status == 0:
         is_random = any(name.startswith("seed") for name in example.arguments)
+        example = _without_unwritten(example)
         example = example._replace(remark=_RANDOM) if is_random else _shrink(example)
     return _source(example, number)
 
@@ -175,7 +177,6 @@ def _run(example: _Example) -> dict[str, Any] | str:
     given = {
         name: value.copy() if isinstance(value, np.ndarray) else value
         for name, value in example.arguments.items()
-        if value is not None
     }
     try:
         found = op(example.name)(**given)
@@ -183,6 +184,25 @@ def _run(example: _Example) -> dict[str, Any] | str:
         return _NUMBERS.sub("", str(error))
     results = found if isinstance(found, tuple) else (found,)
     return dict(zip(example.written, results, strict=False))
+
+
+def _without_unwritten(example: _Example) -> _Example:
+    """Leave out the results that the operator does not write: a mask may turn them off."""
+    runs = []
+    for byte in (0, 255):
+        filled = {
+            name: np.full(math.prod(value.shape) * np.dtype(value.dtype).itemsize, byte, np.uint8)
+            .view(value.dtype).reshape(value.shape) if isinstance(value, Empty) else value
+            for name, value in example.arguments.items()
+        }  # fmt: skip
+        here = _run(example._replace(arguments=filled))
+        if isinstance(here, str):
+            return example
+        left = ((name, {*np.asarray(here[name]).tobytes()} == {byte}) for name in here)
+        runs.append({name for name, alone in left if alone})
+    unwritten = set.intersection(*runs)
+    kept = {name: value for name, value in example.results.items() if name not in unwritten}
+    return example._replace(results=kept)
 
 
 def _differs(name: str, example: _Example, here: dict[str, Any]) -> tuple[int, ...] | None:
@@ -305,7 +325,7 @@ def _part(example: _Example, size: int, part: slice, cut: Mapping[_Place, int | 
 
 def _source(example: _Example, number: int) -> str:
     snake = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", example.name).lower()
-    given = {name: value for name, value in example.arguments.items() if value is not None}
+    given = example.arguments
     lines = [f"{name} = {_text(value)}" for name, value in given.items()]
     call = f'pyaclnn.op("{example.name}")({", ".join(f"{name}={name}" for name in given)})'
     if example.status:

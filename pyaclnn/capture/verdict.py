@@ -195,7 +195,7 @@ class Outcome(msgspec.Struct):
         lines = [str(divergence) for divergence in self.divergences]
         counts = f"{self.calls} calls {self.done}, {self.judged.total()} results compared"
         if self.unjudged:
-            why = "contents were not recorded"
+            why = "contents were not recorded, or results not written here"
             counts += f", {self.unjudged.total()} not comparable ({why})"
         if self.by_status.total():
             counts += f", {self.by_status.total()} operators judged by their statuses only"

@@ -130,7 +130,7 @@ aclnn.add(zeros, ones, alpha=1.0)
 aclnn.add(ones, ones, alpha=1.0)
 aclnn.add(ones, others, alpha=1.0)
 """
-MADE_UP = "contents were not recorded"
+MADE_UP = "contents were not recorded, or results not written here"
 
 
 @pytest.mark.parametrize(
@@ -380,22 +380,3 @@ def test_a_limit_below_what_a_trace_begins_with_is_refused(tmp_path: Path) -> No
     assert done.returncode == 2
     words = "argument --limit: '4095' is less than a trace begins with; it must be 4K or more"
     assert words in done.stderr
-
-
-@pytest.mark.parametrize(
-    ("name", "reason"),
-    [
-        ("run.trace", "'run.trace' exists; name a file that does not"),
-        ("", "'.' exists; name a file that does not"),
-        ("run.trace/x", "/run.trace/x': Not a directory"),
-        ("x" * 300, "': File name too long"),
-        ("absent/x", "/absent' is no folder that this process can write to"),
-    ],
-)
-def test_a_trace_that_cannot_be_written_is_refused_before_the_program_runs(
-    name: str, reason: str, trace: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(trace.parent)
-    done = pyaclnn("capture", "-o", name, "--", sys.executable, "-c", "print('runs')")
-    assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.endswith(f"{reason}\n")

@@ -29,6 +29,10 @@ ACL_FUNC_VISIBILITY aclnnStatus NnopbaseCreateExecutorSpace(void **space);
 ACL_FUNC_VISIBILITY void *NnopbaseGetExecutor(void *space, const char *opType, char *inputsDesc,
     uint32_t inputNum, char *outputsDesc, uint32_t outputNum, char *attrsDesc, uint32_t attrsNum);
 ACL_FUNC_VISIBILITY aclnnStatus NnopbaseAddTilingId(void *executor, void *tilingId);
+#if ACL_STUBS_CANN >= 901
+/* The number is that of op::GenOpTypeId, which packages of operators call once. */
+ACL_FUNC_VISIBILITY aclnnStatus NnopbaseAddOpTypeId(void *executor, uint32_t opTypeId);
+#endif
 
 ACL_FUNC_VISIBILITY aclnnStatus NnopbaseAddInput(void *executor, const aclTensor *tensor,
     uint32_t index);

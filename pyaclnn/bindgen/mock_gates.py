@@ -167,9 +167,17 @@ def _refusals(
     for kind in _TOGETHER.get(library, (library,)):
         for f in exported(functions, kind, release):
             if f.name not in written:
-                undefined = "UNDEFINED" in _NOTHING.get(f.returns, "")
-                answer = "s" if f.returns in _STATUS else "-" if undefined else "0"
-                yield f'REFUSES({f.name}, "{answer}")'
+                yield f'REFUSES({f.name}, "{_answer(f)}")'
+
+
+def _answer(function: Function) -> str:
+    """Return the letter of a refusal: a status, -1, the object that a C++ member is of, or 0."""
+    if function.returns in _STATUS:
+        return "s"
+    if "UNDEFINED" in _NOTHING.get(function.returns, ""):
+        return "-"
+    first = function.parameters[0].name if function.parameters else ""
+    return "o" if function.returns == "void *" and first == "self" else "0"
 
 
 def _table_of(library: str) -> str:

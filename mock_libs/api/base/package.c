@@ -250,6 +250,12 @@ aclnnStatus NnopbaseAddTilingId(void *executor, void *tilingId)
     return pass(executor);
 }
 
+aclnnStatus NnopbaseAddOpTypeId(void *executor, uint32_t opTypeId)
+{
+    (void)opTypeId;
+    return pass(executor);
+}
+
 aclnnStatus NnopbaseAddSupportList(void *executor, void *list, uint32_t *socSupportList,
                                    size_t socSupportListLen)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The functions of a library that refuse: each passes its number to one function. */
+/* The functions of a library that refuse: each passes its number to one function, and its first
+ * argument. */
 #define REFUSES(name, answer) stub name ;
 
     .text
@@ -11,8 +12,8 @@
     .type \name, @function
 \name:
     endbr64
-    movl $number, %edi
-    jmp mock_refuse
+    movl $number, %eax
+    jmp refuse
     .size \name, . - \name
     .set number, number + 1
     .endm
@@ -23,14 +24,24 @@
     .type \name, %function
 \name:
     hint #34 /* bti c */
-    mov w0, #number
-    b mock_refuse
+    mov w16, #number
+    b refuse
     .size \name, . - \name
     .set number, number + 1
     .endm
 #endif
 
     .cfi_startproc
+refuse:
+#if defined(__x86_64__)
+    movq %rdi, %rsi
+    movl %eax, %edi
+    jmp mock_refuse
+#elif defined(__aarch64__)
+    mov x1, x0
+    mov w0, w16
+    b mock_refuse
+#endif
 #include REFUSALS
     .cfi_endproc
 

@@ -28,9 +28,10 @@ static const struct {
 
 static struct mock_function functions[COUNT + 1];
 
-/* A call of a function by its number: a status, or what its type has for nothing. */
-intptr_t mock_refuse(uint32_t number);
-intptr_t mock_refuse(uint32_t number)
+/* A call of a function by its number: a status, what its type has for nothing, or, if it is a member
+ * that returns its object, the first argument: descriptions of operators are chains of such calls. */
+intptr_t mock_refuse(uint32_t number, intptr_t first);
+intptr_t mock_refuse(uint32_t number, intptr_t first)
 {
     struct mock_function *function = &functions[number];
     struct mock_frame frame;
@@ -40,7 +41,7 @@ intptr_t mock_refuse(uint32_t number)
     } else {
         answer = mock_gate_close(&frame, mock_unimplemented(function->name));
     }
-    return function->status ? answer : function->nothing;
+    return function->status ? answer : function->is_chained ? first : function->nothing;
 }
 
 #if !defined(__x86_64__) && !defined(__aarch64__)
@@ -51,10 +52,10 @@ enum number {
 };
 #undef REFUSES
 #define REFUSES(name, answer)                                         \
-    __attribute__((visibility("default"))) intptr_t name(void);       \
-    intptr_t name(void)                                               \
+    __attribute__((visibility("default"))) intptr_t name(intptr_t);   \
+    intptr_t name(intptr_t first)                                     \
     {                                                                 \
-        return mock_refuse(NUMBER_##name);                            \
+        return mock_refuse(NUMBER_##name, first);                     \
     }
 #include REFUSALS
 #endif
@@ -65,6 +66,7 @@ __attribute__((constructor)) static void add(void)
     for (struct mock_function *each = functions; each != functions + COUNT; each++) {
         each->status = *place == 's';
         each->nothing = *place == '-' ? -1 : 0;
+        each->is_chained = *place == 'o';
         each->refuses = true;
         each->name = place + 1;
         place += strlen(place) + 1;

@@ -13,6 +13,7 @@ struct mock_function {
     bool locked; /* runs under the lock, which the gate takes */
     bool runs;   /* phase 2 of an operator */
     bool refuses; /* is there to be linked, and does nothing */
+    bool is_chained; /* one that refuses, a C++ member, answers its object */
     int8_t nothing; /* the answer of one that refuses and has no status: 0, or -1 for undefined */
     uint16_t number; /* of its work in the table of what works behind such gates */
     void (*work)(void); /* what is behind the gate; NULL of an operator */

@@ -45,12 +45,12 @@ _FIRST_AFTER_8_5 = "9.1"
 _LINKED_ONLY = {
     "libascendcl.so": """
     acl_dvpp acl_dvpp_mpi acl_rt acl_tdt_channel acl_tdt_queue ascend_dump ascend_hal ascendalog
-    ascendc_acl_stub c_sec drv_dvpp error_manager exe_graph hccl_alg hccl_plf lowering mmpa
-    msprofiler opp_registry platform profapi profimpl register rt2_registry runtime_common slog
-    tiling_api unified_dlog
+    ascendc_acl_stub drv_dvpp error_manager hccl_alg hccl_plf lowering
+    msprofiler opp_registry profapi profimpl rt2_registry runtime_common slog tiling_api
     """,
     "libgraph.so": """
-    fmk_onnx_parser ge_common ge_common_base ge_compiler graph_base llm_datadist metadef
+    c_sec exe_graph fmk_onnx_parser ge_common ge_common_base ge_compiler graph_base llm_datadist
+    metadef mmpa platform register unified_dlog
     """,
 }
 """Library -> the libraries in the place of which it stands: build scripts and programs name them,

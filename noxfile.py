@@ -154,7 +154,8 @@ def torch(session: nox.Session) -> None:
 def clients(session: nox.Session) -> None:
     """Programs of others on the simulated NPU, which are installed as they are."""
     session.install(".[test]", *(package for group in CLIENTS for package in GROUPS[group]))
-    session.install("--no-deps", *GROUPS["fbgemm-ascend"], *GROUPS["mx-driving"])
+    packages = ("fbgemm-ascend", "mx-driving", "ops-rec")
+    session.install("--no-deps", *(each for group in packages for each in GROUPS[group]))
     chosen = ("-m", "clients and not networks", "tests/clients")
     session.run("pytest", "-n0", *chosen, *session.posargs)
 

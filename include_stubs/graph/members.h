@@ -3,9 +3,9 @@
  * Constructors and members of C++ classes that programs link to describe operators of graphs:
  * ge::OperatorCreatorRegister, ge::Operator, ge::AscendString; and those that packages of custom
  * operators link for the tiling of their kernels, which no simulated device calls: ops::OpDef,
- * optiling::TilingDef, fe::PlatFormInfos, and functions of libc_sec and libmmpa. C++ ones are declared
- * by their mangled names: the object is an argument, and what returns it is of type void *. Provided
- * by libgraph.so.
+ * optiling::TilingDef, fe::PlatFormInfos, and functions of libc_sec and libmmpa. C++ ones are
+ * declared by their mangled names: the object is an argument, and what returns it is of type
+ * void *. Provided by libgraph.so.
  */
 #pragma once
 

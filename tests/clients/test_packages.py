@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from pyaclnn.mock import libdir
+from pyaclnn.mock.control.home import build_home
 
 from .conftest import HERE, PATIENCE, settings
 
@@ -56,6 +57,16 @@ def test_that_of_mx_driving_loads_and_runs_on_a_kernel_that_is_given() -> None:
     count, cells = answer("mx_driving_package.py", package, **chip)
     assert count > 90
     assert cells == [[2, 2, 1], [8, 5, 2]]
+
+
+def test_that_of_ops_rec_loads_and_runs_on_a_kernel_that_is_given(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    package = folder_of("ops_rec", "ops-rec") / "opp" / "atlas_a2" / "vendors" / "ln_mul"
+    monkeypatch.setenv("PYACLNN_MOCK_CANN", "9.1")
+    home = build_home(tmp_path / "cann")
+    chip = {"PYACLNN_MOCK_CANN": "9.1", "LD_LIBRARY_PATH": str(home / "lib64")}
+    assert answer("ops_rec_package.py", package, **chip) == [["aclnnLnMul"], [[-1, 6], [-3, 12]]]
 
 
 def test_pyhccl_adds_up_over_two_devices() -> None:

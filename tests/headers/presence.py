@@ -104,7 +104,7 @@ HcclReduceScatter HcclReduceScatterV HcclScatter HcclSend HcclSetConfig
 
 # Declared by CANN 9.1 and not by CANN 8.1.
 _SINCE_9_1 = """
-HcclAlltoAllVC
+HcclAlltoAllVC NnopbaseAddOpTypeId
 aclmdlRIDebugJsonPrint aclmdlRIExecute aclmdlRIGetId aclmdlRIGetName aclmdlRISetName
 aclFinalizeCallbackRegister aclFinalizeCallbackUnRegister aclFinalizeReference
 aclInitCallbackRegister aclInitCallbackUnRegister aclrtCheckArchCompatibility

@@ -127,6 +127,22 @@ def test_every_function_is_counted_and_can_be_made_to_fail(programs: Programs) -
         assert expected(name, 507899, answer), name
 
 
+CHAINED = """
+import ctypes
+graph = ctypes.CDLL("{}/libgraph.so")
+for name in "_ZN3ops5OpDef5InputEPKc", "_ZN3ops5OpDef6AICoreEv":
+    function = graph[name]
+    function.restype, function.argtypes = ctypes.c_void_p, [ctypes.c_void_p, ctypes.c_char_p]
+    assert function(0x123456789A, b"x") == 0x123456789A, name
+assert graph["_ZN8optiling23CTilingDataClassFactory11GetInstanceEv"](5) == 0
+"""
+
+
+def test_a_description_of_a_custom_operator_is_a_chain_of_calls(programs: Programs) -> None:
+    done = programs.python(CHAINED.format(libdir().parent / "9.1"))
+    assert done.returncode == 0, done.stderr
+
+
 def _tool(*command: str) -> str:
     return subprocess.run(command, check=True, capture_output=True, text=True).stdout
 

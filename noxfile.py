@@ -22,7 +22,7 @@ DIST = Path("dist")
 SBOM = Path("build") / "sbom.cdx.json"
 ARCHITECTURES = ("x86_64", "aarch64")
 # Of a wheel. A third are tables and stubs: the C interface, operators, codes and texts.
-MOST_BYTES = 2_300_000
+MOST_BYTES = 2_350_000
 # With what programs expect of a Linux, for as long as the command runs.
 ENTER = 'mount -t proc proc "$0/proc"; mount --rbind /dev "$0/dev"; exec chroot "$0" "$@"'
 # None of this machine's variables, some of which name folders that do not exist there.

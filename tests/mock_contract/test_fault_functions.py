@@ -17,7 +17,9 @@ REFUSAL = "'aclrtMallocc=207001' is no fault: CANN has no such function; did you
 
 
 def test_every_exported_function_may_be_named() -> None:
-    names = [one.name for one in functions() if not one.name.startswith("mock_")]
+    """Except those of mstx, which have no status to fail with."""
+    exported = [one for one in functions() if one.library != "libms_tools_ext.so"]
+    names = [one.name for one in exported if not one.name.startswith("mock_")]
     assert len(names) > 1500
     require_functions(";".join(f"{name}:1=207001" for name in names))
 

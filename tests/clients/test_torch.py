@@ -176,24 +176,6 @@ def test_the_example_learns_on_the_npu_as_on_the_cpu(tmp_path: Path) -> None:
         assert (tmp_path / "losses.png").read_bytes().startswith(b"\x89PNG\r\n")
 
 
-PROFILED = """
-import sys, torch, torch_npu
-from torch_npu.profiler import profile, tensorboard_trace_handler
-x = torch.randn(8, 8).npu()
-with profile(on_trace_ready=tensorboard_trace_handler(sys.argv[1])):
-    (x @ x).sum().item()
-"""
-
-
-@pytest.mark.usefixtures("torch_npu")
-def test_a_profile_has_the_operators_of_the_host(tmp_path: Path) -> None:
-    program = tmp_path / "profiled.py"
-    program.write_text(PROFILED, encoding="utf-8")
-    run(program, tmp_path)
-    (details,) = tmp_path.rglob("operator_details.csv")
-    assert "aten::matmul" in details.read_text(encoding="utf-8")
-
-
 _NORM = "import torch, torch_npu; torch.nn.LayerNorm(8).npu()(torch.ones(4, 8).npu()).cpu()"
 
 

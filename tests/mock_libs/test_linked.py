@@ -64,7 +64,6 @@ LISTED = {
     "acl_tdt_channel": ("acl/acl_tdt.h",),
 }
 BRINGING = {
-    "ascend_hal": "libascendcl.so",
     "acl_op_compiler": "libascendcl.so",
     "acl_tdt_channel": "libascendcl.so",
     "ge_runner": "libruntime.so",
@@ -126,18 +125,6 @@ def test_every_function_is_counted_and_can_be_made_to_fail(programs: Programs) -
     for name, (answer, _, count) in answers(programs, "*=507899").items():
         assert count == 1, name
         assert expected(name, 507899, answer), name
-
-
-PROFILED = """
-import ctypes
-for release in "8.1", "9.1":
-    assert ctypes.CDLL(f"{}/{{release}}/libascendcl.so").aclprofInit
-"""
-
-
-def test_functions_of_profiling_are_found_through_libascendcl(programs: Programs) -> None:
-    done = programs.python(PROFILED.format(libdir().parent))
-    assert done.returncode == 0, done.stderr
 
 
 CHAINED = """

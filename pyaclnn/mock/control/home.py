@@ -44,7 +44,7 @@ _SINCE_8_5 = ("runtime", "bisheng-compiler", "hccl", "oam-tools", "ops-legacy")
 _FIRST_AFTER_8_5 = "9.1"
 _LINKED_ONLY = {
     "libascendcl.so": """
-    acl_dvpp acl_dvpp_mpi acl_rt acl_tdt_channel acl_tdt_queue ascend_dump ascendalog
+    acl_dvpp acl_dvpp_mpi acl_rt acl_tdt_channel acl_tdt_queue ascend_dump ascend_hal ascendalog
     ascendc_acl_stub drv_dvpp error_manager hccl_alg hccl_plf lowering
     msprofiler opp_registry profapi profimpl rt2_registry runtime_common slog tiling_api
     """,

@@ -187,7 +187,7 @@ def _run(example: _Example) -> dict[str, Any] | str:
 
 
 def _without_unwritten(example: _Example) -> _Example:
-    """Leave out the results that the operator does not write: a mask may turn them off."""
+    """Leave out the results that the operator does not write: a mask may turn some of them off."""
     runs = []
     for byte in (0, 255):
         filled = {
@@ -202,7 +202,7 @@ def _without_unwritten(example: _Example) -> _Example:
         runs.append({name for name, alone in left if alone})
     unwritten = set.intersection(*runs)
     kept = {name: value for name, value in example.results.items() if name not in unwritten}
-    return example._replace(results=kept)
+    return example._replace(results=kept or example.results)
 
 
 def _differs(name: str, example: _Example, here: dict[str, Any]) -> tuple[int, ...] | None:
@@ -362,9 +362,10 @@ def _array_text(value: NDArray[Any]) -> str:
     if not any(whole):
         return f"np.zeros({shape!r}, {dtype})"
     if value.dtype.kind in "fbiuV":  # those of ml_dtypes are V
+        part = value if value.size <= _LISTED else value.reshape(-1)[0]
         # The shortest decimals of a dtype are longer in that of Python.
-        short = value.astype(str).astype(float) if value.dtype.kind == "f" else value
-        listed = short.tolist() if value.size <= _LISTED else short.flat[0].item()
+        short = part.astype(str).astype(float) if value.dtype.kind == "f" else part
+        listed = short.tolist()
         made = np.full(shape, listed, value.dtype)
         if made.tobytes() == whole:
             numbers = re.sub(r"\b(nan|inf)\b", r"np.\1", repr(listed))

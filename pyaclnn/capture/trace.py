@@ -72,7 +72,7 @@ class TraceError(ValueError):
     """A file that is no trace, or one that is damaged."""
 
 
-_Text: TypeAlias = Annotated[str, msgspec.Meta(pattern=r"^[ -~]*$")]
+_Text: TypeAlias = Annotated[str, msgspec.Meta(pattern=r"^[ -~]*\Z")]
 """A text of the recorder: a terminal that shows it obeys nothing in it, whoever wrote the file."""
 
 

@@ -113,3 +113,27 @@ def test_results_that_a_mask_turns_off_are_not_judged_and_arguments_may_be_empty
     done = pyaclnn("replay", part)
     assert done.returncode == 0, done.stdout
     assert ", 1 not comparable (contents were not recorded, or results not written" in done.stdout
+
+
+DOUBLES = """
+import numpy as np, pyaclnn
+from pyaclnn import aclnn
+x = pyaclnn.to_device(np.ones(4, np.float32))
+aclnn.inplace_muls(x, np.float32(2))
+x.device.synchronize()
+"""
+DOES_NOTHING = """
+from pyaclnn import mock
+@mock.operator("aclnnInplaceMuls")
+def muls(selfRef, other):
+    return selfRef
+"""
+
+
+def test_an_operator_that_writes_nothing_differs(tmp_path: Path) -> None:
+    trace = capture(tmp_path / "run.trace", DOUBLES, "--contents", "full")
+    kernel = tmp_path / "kernel.py"
+    kernel.write_text(DOES_NOTHING)
+    done = pyaclnn("replay", trace, PYACLNN_MOCK_OPERATORS=str(kernel))
+    assert done.returncode == 1, done.stdout
+    assert "aclnnInplaceMuls selfRef[0]: result: recorded 2.0, here 1.0" in done.stdout

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Marks for tools. Without a tool that listens, the functions of mstx do nothing; the header has
  * them inline, and this library has them for programs that look them up by name.
- * Source: CANN: mstx of 9.x. */
+ * Source: CANN: mstx of 8.1 and 9.x. */
 #include <stddef.h>
 #include <stdint.h>
 

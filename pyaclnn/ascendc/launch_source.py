@@ -8,12 +8,9 @@ on the same line, so that a compiler's messages name the right place.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from pyaclnn.ascendc.entries import NO_CODE
-
-if TYPE_CHECKING:
-    from collections.abc import Container
 
 __all__ = ["KernelSignature", "find_signatures", "launch_header", "launching", "rewrite_launches"]
 
@@ -22,16 +19,40 @@ _SIGNATURE = re.compile(
     r"""extern\s+"C"(?P<words>[^;{()"]{1,200}?)\bvoid\s+(?P<name>\w+)\s*"""
     r"\((?P<parameters>[^()]*)\)\s*\{"
 )
-_NUMBER = re.compile(
-    r"const|signed|unsigned|bool|char|short|int|long|float|double|half|bfloat16_t|"
-    r"u?int(8|16|32|64)_t|(size|ssize|ptrdiff|u?intptr)_t|std|float16_t|float32_t"
-)
-"""A word of the types of numbers."""
-_ALIAS = re.compile(
-    r"\busing\s+(\w+)\s*=|\benum\s+(?:class\s+|struct\s+)?(\w+)|"
-    r"\btypedef\s+(?!struct\b|union\b)[^;{}]*?\b(\w+)\s*;"
-)
-"""Another name of a number. Every other name of a type is one of a struct."""
+_ARGUMENT = """\
+#ifndef PYACLNN_ARGUMENT
+#ifdef __cplusplus
+#include <type_traits>
+namespace pyaclnn {
+/* Narrow floats of a host are classes that convert to float. */
+template <typename T, typename = void> struct IsNumber : std::false_type {};
+template <typename T>
+struct IsNumber<T, decltype(void(sizeof(T)))> : std::is_convertible<T, float> {};
+template <typename T, bool = (std::is_class<T>::value || std::is_union<T>::value) &&
+                             !IsNumber<T>::value>
+struct Argument {
+    using type = typename std::remove_cv<T>::type;
+    static T &value(type &given) { return given; }
+};
+template <typename T> struct Argument<T, true> {
+    using type = T *;
+    static T &value(T *given) { return *given; }
+};
+}
+#define PYACLNN_ARGUMENT(...) pyaclnn::Argument<__VA_ARGS__>::type
+#else
+#define PYACLNN_ARGUMENT(...) \\
+    __typeof__(__builtin_choose_expr(__builtin_classify_type(*(__VA_ARGS__ *)0) - 12U < 2, \\
+                                     (__VA_ARGS__ *)0, *(__VA_ARGS__ *)0))
+#endif
+#endif
+"""
+"""Type of a host function's parameter: a struct's or union's address, and any other as it is.
+
+The compiler selects it, which has the definition of every name. In C, 12 and 13 are the classes of
+structs and unions.
+"""
+_ATTRIBUTE = re.compile(r"\[\[.*?\]\]", re.DOTALL)
 
 
 class KernelSignature(NamedTuple):
@@ -39,8 +60,8 @@ class KernelSignature(NamedTuple):
 
     Attributes:
         name: Its name.
-        parameters: Its parameters as a host function has them: addresses are ``void *``, and of
-            a struct by value it takes the address.
+        parameters: Its parameters as a host function has them: addresses are ``void *``, and the
+            compiler selects whether any other is an address.
         passed: The arguments of the kernel, made of these.
     """
 
@@ -86,24 +107,24 @@ def find_signatures(source: str) -> tuple[KernelSignature, ...]:
         source: The text.
     """
     code = NO_CODE.sub(lambda match: match[0] if match[0] == '"C"' else " ", source)
-    aliases = {name for names in _ALIAS.findall(code) for name in names}
     found: dict[str, KernelSignature] = {}
     for match in _SIGNATURE.finditer(code):
         if "__global__" not in match["words"]:
             continue
-        parts = [part.strip() for part in match["parameters"].split(",") if part.strip()]
+        given = _ATTRIBUTE.sub(" ", match["parameters"])
+        parts = [part.strip() for part in given.split(",") if part.strip()]
         if parts == ["void"]:
             parts = []
-        names = [re.findall(r"\w+", part)[-1] for part in parts]
-        types = [part[: part.rindex(name)].strip() for part, name in zip(parts, names, strict=True)]
         parameters, passed = [], []
-        for kind, name in zip(types, names, strict=True):
-            is_address = "*" in kind or "GM_ADDR" in kind
-            by_value = is_address or _is_number(kind, aliases)
-            parameters.append(
-                f"{'void *' if is_address else f'{kind} '}{'' if by_value else '*'}{name}"
-            )
-            passed.append(f"({kind}){'' if by_value else '*'}{name}")
+        for part in parts:
+            name = re.findall(r"\w+", part)[-1]
+            kind = part[: part.rindex(name)].strip()
+            if "*" in kind or "GM_ADDR" in kind:
+                parameters.append(f"void *{name}")
+                passed.append(f"({kind}){name}")
+            else:
+                parameters.append(f"PYACLNN_ARGUMENT({kind}) {name}")
+                passed.append(f"pyaclnn::Argument<{kind}>::value({name})")
         signature = KernelSignature(match["name"], tuple(parameters), tuple(passed))
         found.setdefault(signature.name, signature)
     return tuple(found.values())
@@ -121,7 +142,7 @@ def launch_header(kernel: KernelSignature) -> str:
         '#include "acl/acl.h"\n'
         "#ifndef ACLRT_LAUNCH_KERNEL\n"
         "#define ACLRT_LAUNCH_KERNEL(kernel_func) aclrtlaunch_##kernel_func\n#endif\n"
-        f'#ifdef __cplusplus\nextern "C"\n#endif\n{_declaration(kernel)};\n#endif\n'
+        f'{_ARGUMENT}#ifdef __cplusplus\nextern "C"\n#endif\n{_declaration(kernel)};\n#endif\n'
     )
 
 
@@ -132,7 +153,7 @@ def launching(kernel: KernelSignature) -> str:
         kernel: The kernel.
     """
     return (
-        f'extern "C" {_declaration(kernel)}\n'
+        f'{_ARGUMENT}extern "C" {_declaration(kernel)}\n'
         f'{{ return PYACLNN_LAUNCH("{kernel.name}", {kernel.name}, blockDim, nullptr, stream)'
         f"({', '.join(kernel.passed)}); }}\n"
     )
@@ -141,11 +162,6 @@ def launching(kernel: KernelSignature) -> str:
 def _declaration(kernel: KernelSignature) -> str:
     parameters = ", ".join(("uint32_t blockDim", "aclrtStream stream", *kernel.parameters))
     return f"uint32_t aclrtlaunch_{kernel.name}({parameters})"
-
-
-def _is_number(kind: str, aliases: Container[str]) -> bool:
-    words = re.findall(r"\w+", kind)
-    return all(_NUMBER.fullmatch(word) or word in aliases for word in words)
 
 
 def _masked(source: str) -> str:

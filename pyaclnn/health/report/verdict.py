@@ -172,7 +172,7 @@ def verdict(report: Report) -> Verdict:
             f"The simulated NPU does what it should ({counts})."
             if _computed(report)
             else _partly(report, counts),
-            f"{_warned(report)} {_OF_NO_CHIP}".lstrip(),
+            f"{_warned(report, problem)} {_OF_NO_CHIP}".lstrip(),
         )
     return _all_well(report, problem, counts)
 
@@ -213,7 +213,7 @@ def _all_well(report: Report, warning: CheckResult | None, counts: str) -> Verdi
         headline, step = _partly(report, counts), "pyaclnn doctor"
         detail = "Only a whole run of the medium level tells whether the devices compute."
     if warning is not None:
-        detail = f"{_warned(report)} {detail}".rstrip()
+        detail = f"{_warned(report, warning)} {detail}".rstrip()
         step = warning.next_step or step
     return Verdict(GOOD, headline, detail, step, warning)
 
@@ -221,15 +221,22 @@ def _all_well(report: Report, warning: CheckResult | None, counts: str) -> Verdi
 _OF_NO_CHIP: Final = "That says nothing about this machine, its driver or any chip."
 
 
-def _warned(report: Report) -> str:
-    """Return the first warning in words, with the checks of the others; empty without any."""
-    warned = [result for result in report.results if result.status is Status.WARN]
-    if not warned:
+def _warned(report: Report, first: CheckResult | None) -> str:
+    """Return the problem that decides in words, with the other checks that warn; empty without any.
+
+    Args:
+        report: The report.
+        first: The problem whose next step the verdict gives.
+    """
+    if first is None:
         return ""
-    first, *rest = warned
-    others = [check for check in dict.fromkeys(map(check_of, rest)) if check != check_of(first)]
-    also = f" {', '.join(others)} warn{'s' if len(others) == 1 else ''}, too." if others else ""
-    return f"{first.id} warns: {first.summary.rstrip('.')}.{also}"
+    is_warning = first.status is Status.WARN
+    checks = [check_of(result) for result in report.results if result.status is Status.WARN]
+    others = [check for check in dict.fromkeys(checks) if check != check_of(first)]
+    also = f" {', '.join(others)} warn{'s' if len(others) == 1 else ''}"
+    also = f"{also}{', too' if is_warning else ''}." if others else ""
+    verb = "warns" if is_warning else "could not tell"
+    return f"{first.id} {verb}: {first.summary.rstrip('.')}.{also}"
 
 
 def _nothing_here(report: Report, problem: CheckResult | None) -> Verdict:

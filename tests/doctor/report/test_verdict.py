@@ -54,6 +54,22 @@ def test_the_verdict_names_every_check_that_warned(simulated: bool) -> None:
     assert said.detail.startswith("B-102@0 warns: B-102@0 found this. B-103, B-104 warn, too. ")
 
 
+@pytest.mark.parametrize(
+    ("first", "words"),
+    [
+        (Status.WARN, "B-101 warns: B-101 found this. B-102 warns, too."),
+        (Status.ERROR, "B-101 could not tell: B-101 found this. B-100, B-102 warn."),
+    ],
+)
+def test_the_verdict_names_the_check_whose_next_step_it_gives(first: Status, words: str) -> None:
+    passed = result("A-001")
+    before = result("B-100", Status.PASS if first is Status.WARN else Status.WARN, next_step="no")
+    given = [result("B-101", first, next_step="mend it"), result("B-102", Status.WARN)]
+    said = verdict(report(passed, before, *given))
+    assert (said.result, said.next_step) == (given[0], "mend it")
+    assert said.detail.startswith(words)
+
+
 def test_the_first_broken_check_decides_and_gives_its_next_step() -> None:
     said = verdict(samples.BROKEN)
     assert said.result == samples.SETUP_FAILED

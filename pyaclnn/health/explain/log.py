@@ -102,6 +102,10 @@ _REFUSAL: Final = re.compile(
 """Words for a value that is not accepted."""
 _PLACE: Final = re.compile(r'\bFile "[^"]+", line \d+')
 """Place in a traceback, behind which the line of the program follows, further to the right."""
+_STATEMENT: Final = re.compile(
+    r"(?:raise|return|assert|await|yield|with|for|while|if|from|import)\b|[a-z_][\w.]*(?:\(| = )"
+)
+"""Beginning of a line of the program in a log without its indentation."""
 _ENDLESS: Final = re.compile(r"(\S{200})\S+")
 """Text without a blank, as of a binary file, on which patterns would take long."""
 _UNSPECIFIC: Final = "Texts that name a thing and no more of its cause"
@@ -161,11 +165,10 @@ class Log:
         Returns:
             Itself.
         """
-        at = 0
+        place = None
         for line in lines:
-            is_source, place = bool(at) and line[at : at + 2].isspace(), _PLACE.search(line)
-            at = place.start() if place else 0
-            if is_source and place is None:
+            last, place = place, _PLACE.search(line)
+            if last is not None and place is None and _is_source(line, last.start()):
                 continue  # the program's own words: names and texts of what may happen
             kind = _SIX_DIGITS.sub(_only_code, _CHANGING.sub("", line[:_LONGEST]))
             if kind in self._seen or CHATTER.match(line):
@@ -251,6 +254,16 @@ class Log:
             self._found[self._message] = _with_words(message, _BEFORE_WORDS.sub("", line))
         else:
             self._message = ""
+
+
+def _is_source(line: str, column: int) -> bool:
+    """Return True if a line behind a place in a traceback is one of the program.
+
+    Args:
+        line: The line.
+        column: Column of the place.
+    """
+    return line[column : column + 2].isspace() or (column == 0 and bool(_STATEMENT.match(line)))
 
 
 def _of_numbers(line: str) -> Iterator[Entry]:

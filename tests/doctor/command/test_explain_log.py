@@ -89,12 +89,43 @@ UNKNOWN = [
     "available NPUs: 8, this node has 8",
     "the plugin supports custom device type 'npu'",
     "[RayletClient] connected to raylet",
+    "ld: a.o: undefined reference to `testing::internal::Make(std::__cxx11::basic_string<char>)'",
+    "ld: a.o: undefined reference to `fmt::v9::vformat(std::__cxx11::basic_string<char>)'",
+    "ld: a.o: undefined reference to `std::__throw_bad_array_new_length()@GLIBCXX_3.4.29'",
+    "curl: (35) error:0A000410:SSL routines::sslv3 alert handshake failure",
+    "ssl.SSLError: [SSL: SSLV3_ALERT_HANDSHAKE_FAILURE] sslv3 alert handshake failure (_ssl.c:1)",
+    "torch_npu.npu_add: dtype not compatible with torch.float16",
+    "torch_npu expects torch tensors",
+    "This model was converted with an older version of the exporter",
+    "UserWarning: the model was generated with a newer version of transformers",
+    "the kernel was built for CUDA but the device is npu:0",
+    "this step requires make to be run first",
+    "error: cloning this repository needs git lfs",
+    "error: the bundle needs tar archive",
 ]
 
 
 @pytest.mark.parametrize("line", UNKNOWN)
 def test_a_line_that_reports_no_known_failure_is_not_explained(line: str) -> None:
     assert Log().read([line]).entries() == []
+
+
+PLACE = '  File "/x/train.py", line 3, in main'
+RAISED = 'raise RuntimeError("NPU out of memory")'
+TRACEBACKS = [
+    ([PLACE, f"    {RAISED}"], 0),
+    ([f"[rank0]: {PLACE}", f"[rank0]:     {RAISED}"], 0),
+    ([PLACE.strip(), f"  {RAISED}"], 0),
+    ([PLACE.strip(), RAISED], 0),
+    ([PLACE.strip(), "torch.npu.check('NPU out of memory')"], 0),
+    ([PLACE.strip(), "RuntimeError: NPU out of memory"], 1),
+    ([PLACE, "RuntimeError: NPU out of memory"], 1),
+]
+
+
+@pytest.mark.parametrize(("lines", "count"), TRACEBACKS)
+def test_a_source_line_of_a_traceback_is_not_explained(lines: list[str], count: int) -> None:
+    assert len(Log().read(lines).entries()) == count
 
 
 CHAIN = """\

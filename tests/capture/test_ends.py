@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
 import subprocess
@@ -105,3 +106,32 @@ def test_a_wrong_address_that_cann_refuses_is_not_read(tmp_path: Path) -> None:
     assert (done.returncode, done.stdout) == (0, "0\n")
     (call,) = (r for r in read_trace(trace) if isinstance(r, Call) and r.name == "aclCreateTensor")
     assert (call.numbers("viewDims"), call.numbers("stride")) == ((2, 2), ())
+
+
+ON_A_SMALL_STACK = """
+import mmap, resource
+libc = ctypes.CDLL(None, use_errno=True)
+libc.mmap.restype = ctypes.c_void_p
+size, bytes_of_stack = mmap.PAGESIZE, 8192
+memory = libc.mmap(None, ctypes.c_size_t(size + bytes_of_stack), 3, 0x22, -1, ctypes.c_long(0))
+assert libc.mprotect(ctypes.c_void_p(memory), ctypes.c_size_t(size), 0) == 0
+
+class Stack(ctypes.Structure):
+    _fields_ = [("sp", ctypes.c_void_p), ("flags", ctypes.c_int), ("bytes", ctypes.c_size_t)]
+
+assert libc.sigaltstack(ctypes.byref(Stack(memory + size, 0, bytes_of_stack)), None) == 0
+"""
+"""An alternate stack of 8 KiB beside a page that cannot be accessed."""
+
+
+@pytest.mark.parametrize("is_full", [False, True])
+def test_an_alternate_stack_of_8_kib_is_enough(is_full: bool, tmp_path: Path) -> None:
+    trace = tmp_path / "run.trace"
+    limit = "resource.setrlimit(resource.RLIMIT_FSIZE, (64, 64))\n" if is_full else ""
+    program = BEGIN + ON_A_SMALL_STACK + limit + "os.kill(os.getpid(), signal.SIGTERM)"
+    done = pyaclnn("capture", "-o", trace, "--", sys.executable, "-c", program)
+    assert done.returncode == 128 + signal.SIGTERM
+    if is_full:
+        assert f"{trace} is incomplete: {os.strerror(errno.EFBIG)}\n" in done.stderr
+    else:
+        assert list(read_trace(trace))[-1] == Ended(signal.SIGTERM)

@@ -31,6 +31,9 @@ BY_VALUES = {"aclnnGatherPaKvCache", "aclnnRepeatInterleaveGrad"}
 """Operators whose numbers state how many elements there are, or which of them are read."""
 OTHERWISE = {
     "aclnnArange": "its numbers are of the type of the result",
+    "aclnnDivMod": "its integers are exact beyond those of floats",
+    "aclnnDivMods": "its integers are exact beyond those of floats",
+    "aclnnIndexFill": "a fraction is cut off",
     "aclnnInplaceCopy": "a fraction is cut off",
     "aclnnLinspace": "a result of integers is cut off",
     "aclnnIsInf": "1e39 is an infinity in FLOAT, and none in DOUBLE",

@@ -38,8 +38,10 @@ COMPARING = {"aclnnEqScalar", "aclnnInplaceEqScalar", "aclnnInplaceNeScalar", "a
 CUTTING = {
     "aclnnConstantPadNd",
     "aclnnIndexFill",
+    "aclnnIndexFillTensor",
     "aclnnInplaceFillScalar",
     "aclnnInplaceIndexFill",
+    "aclnnInplaceIndexFillTensor",
     "aclnnInplaceScatterValue",
     "aclnnScatterValue",
 }

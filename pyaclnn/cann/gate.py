@@ -113,21 +113,19 @@ def call(
     if accepted and status == code_named(accepted):
         _recent_text()  # which would be taken for that of the next failure
         return False
-    _judge(name, status, arguments, describe)
-    return True
+    raise _failure(name, status, arguments, describe)
 
 
-def _judge(
+def _failure(
     name: str,
     status: int,
     arguments: tuple[object, ...],
     describe: Callable[[], Mapping[str, str]] | None = None,
-) -> None:
-    if status:
-        # The text belongs to this thread and to the last failure: nothing may come between.
-        detail = _recent_text()
-        known = describe() if describe else described(name, arguments)
-        raise describe_failure(name, status, detail, known, _cause(status))
+) -> AclError:
+    # The text belongs to this thread and to the last failure: nothing may come between.
+    detail = _recent_text()
+    known = describe() if describe else described(name, arguments)
+    return describe_failure(name, status, detail, known, _cause(status))
 
 
 def fetch(name: str, *arguments: object) -> Any:
@@ -248,7 +246,9 @@ def hold(name: str, number: int, held: Pointer) -> None:
     """
     refuse_if_forked(name)
     _resolve(name)
-    _judge(name, lib.binding_hold(held, 1, raw.ffi.addressof(lib, name), number), (number,))
+    status = lib.binding_hold(held, 1, raw.ffi.addressof(lib, name), number)
+    if status:
+        raise _failure(name, status, (number,))
 
 
 def let_go(name: str, number: int, held: Pointer) -> None:

@@ -110,6 +110,24 @@ def test_a_function_that_is_not_written_refuses_where_the_release_has_it(tmp_pat
     assert "aclrtOld" not in gates
 
 
+def test_the_second_word_of_a_row_is_a_flag_in_the_table_of_its_library(tmp_path: Path) -> None:
+    functions = (
+        Function("aclrtFirst", "aclError", (), False, "acl/x.h", "8.1"),
+        Function("aclrtSecond", "aclError", (), False, "acl/x.h", "8.1"),
+        Function("aclrtThird", "void", (), False, "acl/x.h", "8.1"),
+    )
+    table = tmp_path / "entry_points.tsv"
+    rows = "aclrtFirst\tlock\t-\naclrtSecond\trefuses\t-\naclrtThird\t-\t-\n"
+    table.write_text(rows, encoding="utf-8")
+    write_gates(declare(*functions), table, tmp_path)
+    lines = (tmp_path / "runtime_gates_8.1.c").read_text("utf-8").splitlines()
+    assert [line.strip() for line in lines if ".name =" in line] == [
+        '{.name = "aclrtFirst", .status = true, .locked = true, .number = 0},',
+        '{.name = "aclrtSecond", .status = true, .refuses = true, .number = 1},',
+        '{.name = "aclrtThird", .number = 2},',
+    ]
+
+
 def test_an_alternative_is_a_functions_own_or_its_headers(tmp_path: Path) -> None:
     named = Function("aclrtA", "aclError", (), False, "acl/x.h", "8.1")
     other = Function("aclrtB", "aclError", (), False, "acl/y.h", "8.1")

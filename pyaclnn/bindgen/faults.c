@@ -62,12 +62,11 @@ static void note_map(void)
     static char piece[4096];
     const int map = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
     ssize_t got;
-    while (map >= 0 && (got = read(map, piece, sizeof piece)) > 0) {
+    /* If the file did not open, read and close fail. */
+    while ((got = read(map, piece, sizeof piece)) > 0) {
         note_text(piece, (size_t)got);
     }
-    if (map >= 0) {
-        close(map);
-    }
+    close(map);
 }
 
 static void note_everything(const ucontext_t *context)

@@ -147,6 +147,12 @@ def test_an_overlap_on_the_device_is_refused_and_a_guessed_one_is_told(
     pyaclnn.mock.clear_violations()
 
 
+def test_an_overlap_of_a_single_byte_is_refused(device: Device, stream: Stream) -> None:
+    x = to_device(np.array([-3], np.int8), device)
+    with pytest.raises(InvalidArgumentError, match="'out' is an array that shares memory"):
+        pyaclnn.aclnn.neg(x, x, stream=stream)
+
+
 def test_elements_that_lie_between_those_of_another_do_not_overlap(
     device: Device, stream: Stream
 ) -> None:

@@ -9,7 +9,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-enum { PAUSE_MILLISECONDS = 100, MAX_DESCRIPTORS = 128 };
+enum { PAUSE_MILLISECONDS = 100, MAX_DESCRIPTORS = 128, SPIN_NANOSECONDS = 100000 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t progress;
@@ -87,12 +87,33 @@ bool mock_is_earlier(const struct timespec *one, const struct timespec *other)
            (one->tv_sec == other->tv_sec && one->tv_nsec < other->tv_nsec);
 }
 
+static int64_t nanoseconds(void)
+{
+    const struct timespec now = mock_deadline(0);
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
 static int milliseconds_until(const struct timespec *deadline)
 {
     const struct timespec now = mock_deadline(0);
     const int64_t nanoseconds = (int64_t)(deadline->tv_sec - now.tv_sec) * 1000000000 +
                                 (deadline->tv_nsec - now.tv_nsec);
     return nanoseconds <= 0 ? 0 : (int)((nanoseconds + 999999) / 1000000);
+}
+
+/* Wait until a descriptor is ready, or some milliseconds. To sleep and be woken costs more than most
+ * operators take: a wait after a short one looks repeatedly for as long as that would take. */
+static int await_descriptors(struct pollfd *all, nfds_t count, int milliseconds)
+{
+    static bool was_short = true;
+    const int64_t begin = nanoseconds();
+    int ready = poll(all, count, 0);
+    while (ready == 0 && was_short && milliseconds > 0 && nanoseconds() - begin < SPIN_NANOSECONDS) {
+        ready = poll(all, count, 0);
+    }
+    ready = ready == 0 && milliseconds > 0 ? poll(all, count, milliseconds) : ready;
+    was_short = nanoseconds() - begin < 4 * SPIN_NANOSECONDS;
+    return ready;
 }
 
 /* Poll the descriptors without the lock. true: one is ready, or this thread was woken. */
@@ -104,7 +125,7 @@ static bool look(const struct pollfd *descriptors, size_t count, const struct ti
     all[count] = (struct pollfd){.fd = wake, .events = POLLIN}; /* poll passes over -1 */
     looking = true;
     mock_unlock();
-    const int ready = poll(all, (nfds_t)count + 1, milliseconds_until(until));
+    const int ready = await_descriptors(all, (nfds_t)count + 1, milliseconds_until(until));
     mock_lock();
     looking = false;
     if (wake >= 0 && all[count].revents != 0 && read(wake, &wakes, sizeof wakes) < 0) {

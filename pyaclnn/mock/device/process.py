@@ -3,8 +3,7 @@
 
 The host holds the other end of a pipe; the end of the host kills this process.
 
-Two threads take turns: while one of them runs kernels, the other one answers phase 1. Neither has
-to wake the other for that: the system wakes one of those that wait for a request.
+Two threads take turns: while one of them runs kernels, the other one answers phase 1.
 
 Every device that is opened starts one, and many programs never run an operator: so NumPy and the
 operators are imported when the first operator comes.
@@ -18,7 +17,6 @@ import fcntl
 import functools
 import gc
 import os
-import select
 import signal
 import sys
 import threading
@@ -27,6 +25,7 @@ from typing import TYPE_CHECKING, NoReturn
 from pyaclnn.base.errors import text_of
 from pyaclnn.base.limits import memory_error_message
 from pyaclnn.facts.chips import FAMILIES, find_chip
+from pyaclnn.mock.device.turns import Turns
 from pyaclnn.mock.protocol.batch import Batch
 from pyaclnn.mock.protocol.mapping import open_shared
 from pyaclnn.mock.protocol.wire import (
@@ -212,9 +211,7 @@ class Connection:
         self._status: int | None = None
         self._helper: threading.Thread | None = None
         self._is_busy = False
-        self._ready = select.epoll()
-        # A request wakes one thread; the next one wakes another when the first has been read.
-        self._ready.register(descriptor, select.EPOLLIN | select.EPOLLONESHOT)
+        self._turns = Turns(descriptor)
 
     def serve(self) -> int:
         """Answer requests until the last one, on the main thread.
@@ -252,9 +249,9 @@ class Connection:
 
     def _next(self) -> Request | None:
         """Wait for a request; None: there are no more."""
-        self._ready.poll()
-        if self._status is not None:
-            return None
+        return self._turns.next(self._read)
+
+    def _read(self) -> Request | None:
         request = None
         try:
             frame = self._frames.next()
@@ -265,8 +262,6 @@ class Connection:
             self._end(_failed(error))
         if request is None:
             self._end(0)
-        elif not isinstance(request, Bye):
-            self._ready.modify(self._descriptor, select.EPOLLIN | select.EPOLLONESHOT)
         return request
 
     def _answer(self, request: Request) -> None:
@@ -288,7 +283,7 @@ class Connection:
         """Set the exit status, unless it is set, and wake the threads that wait."""
         if self._status is None:
             self._status = status
-        self._ready.modify(self._descriptor, select.EPOLLOUT)
+        self._turns.end()
 
 
 def serve(socket_descriptor: int, memory_descriptor: int) -> int:

@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Turns of the threads that wait for the requests on one socket.
+
+A request wakes one of the threads that sleep. To sleep and be woken takes longer than most kernels
+run: where the last request came soon and no thread is at work, one of them looks for the next one
+repeatedly, for a short time.
+"""
+
+from __future__ import annotations
+
+import select
+import threading
+import time
+from typing import TYPE_CHECKING, TypeVar
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+__all__ = ["Turns"]
+
+_T = TypeVar("_T")
+
+_WHILE = 100_000
+"""Nanoseconds in which a thread looks for a request before it sleeps."""
+
+
+class Turns:
+    """Threads that wait for the requests on a socket; one of them reads at a time.
+
+    Args:
+        descriptor: The socket's file descriptor.
+    """
+
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor = descriptor
+        self._sleep = select.epoll()
+        self._sleep.register(descriptor, select.EPOLLIN | select.EPOLLONESHOT)
+        self._look = select.epoll()
+        self._look.register(descriptor, select.EPOLLIN)
+        self._reading = threading.Lock()
+        self._at_work: set[int] = set()
+        self._answered = 0
+        self._is_soon = self._is_looking = self._has_ended = False
+
+    def next(self, read: Callable[[], _T]) -> _T | None:
+        """Wait for a request, and read it.
+
+        Args:
+            read: Reads one request from the socket.
+
+        Returns:
+            What `read` returns; None after `end`.
+        """
+        self._answered = time.monotonic_ns()
+        self._at_work.discard(threading.get_ident())
+        while not self._has_ended:
+            self._wait()
+            with self._reading:
+                if not self._look.poll(0):
+                    continue  # another thread has read it
+                self._is_soon = time.monotonic_ns() - self._answered < 4 * _WHILE
+                self._at_work.add(threading.get_ident())
+                request = read()
+                self._wake_by(select.EPOLLIN | select.EPOLLONESHOT)
+                return request
+        return None
+
+    def end(self) -> None:
+        """Have all threads return from `next`."""
+        self._has_ended = True
+        self._wake_by(select.EPOLLOUT)
+
+    def _wait(self) -> None:
+        if self._is_soon and not self._at_work and not self._is_looking:
+            self._is_looking = True
+            self._wake_by(0)
+            until = self._answered + _WHILE
+            while not (found := self._look.poll(0)) and time.monotonic_ns() < until:
+                pass
+            self._is_looking = False
+            if found:
+                return
+            self._wake_by(select.EPOLLIN | select.EPOLLONESHOT)
+        self._sleep.poll()
+
+    def _wake_by(self, events: int) -> None:
+        """Choose what wakes a thread that sleeps: once, if it is a request."""
+        self._sleep.modify(self._descriptor, events)
+        if self._has_ended:  # also where another thread has just said so
+            self._sleep.modify(self._descriptor, select.EPOLLOUT)

@@ -9,7 +9,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-enum { PAUSE_MILLISECONDS = 100, MAX_DESCRIPTORS = 128, SPIN_NANOSECONDS = 100000 };
+enum { PAUSE_MILLISECONDS = 100, MAX_DESCRIPTORS = 128, SPIN_NANOSECONDS = 60000 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t progress;

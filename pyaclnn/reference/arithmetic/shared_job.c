@@ -1,16 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 // Threads are started when there is work for them, and kept. One job at a time has their help; a
-// caller that comes meanwhile works alone. A forked child has none, and starts its own.
+// caller that comes meanwhile works alone. A forked child has none, and starts its own. To wake one
+// takes as long as some hundred thousand elements, so each looks for the next job before it sleeps.
 #define _POSIX_C_SOURCE 200809L
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stddef.h>
+#include <stdint.h>
+#include <time.h>
 
 #include "shared_job.h"
 
 #define MOST_HELPERS 63
+#define LOOK_NANOSECONDS 30000
 
 struct job {
     const struct shared *work;
@@ -22,7 +26,7 @@ struct job {
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t offered = PTHREAD_COND_INITIALIZER;
-static struct job *offer; // the job that wants help
+static _Atomic(struct job *) offer; // the job that wants help, changed under the lock
 static int started;
 
 static void work_on(struct job *job)
@@ -46,16 +50,32 @@ static void work_on(struct job *job)
     }
 }
 
+static int64_t nanoseconds(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+static void await_offer(void)
+{
+    const int64_t until = nanoseconds() + LOOK_NANOSECONDS;
+    pthread_mutex_unlock(&lock);
+    while (!atomic_load_explicit(&offer, memory_order_relaxed) && nanoseconds() < until)
+        ;
+    pthread_mutex_lock(&lock);
+    while (!offer)
+        pthread_cond_wait(&offered, &lock);
+}
+
 static void *help(void *unused)
 {
     (void)unused;
     pthread_mutex_lock(&lock);
     for (;;) {
+        if (!offer)
+            await_offer();
         struct job *const job = offer;
-        if (!job) {
-            pthread_cond_wait(&offered, &lock);
-            continue;
-        }
         if (++job->helpers == job->wanted)
             offer = NULL;
         atomic_fetch_add_explicit(&job->busy, 1, memory_order_relaxed);

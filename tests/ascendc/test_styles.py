@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 FILE = "styles.cpp"
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(
     ("dtype", "arguments", "factor"), [(np.float32, "C_DT_FLOAT", 2), (np.int32, "3", 3)]
 )

@@ -206,6 +206,7 @@ def test_the_binding_has_every_constant_of_the_stubs(declarations: Declarations)
     }
 
 
+@pytest.mark.exhaustive
 def test_the_build_reads_the_headers_once_and_gets_every_file_it_names(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

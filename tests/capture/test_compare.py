@@ -55,6 +55,7 @@ for work in {"ab": (scale, add), "ba": (add, scale), "bb": (add, add)}[sys.argv[
 """
 
 
+@pytest.mark.exhaustive
 def test_waits_that_reach_their_limit_are_left_out(tmp_path: Path) -> None:
     kernels = tmp_path / "slow.py"
     kernels.write_text(SLOW_KERNEL)

@@ -75,6 +75,7 @@ def test_the_call_that_crashed_is_named(tmp_path: Path) -> None:
     assert "not returned: call 2 aclrtSynchronizeStream of thread 1" in shown
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(
     ("program", "unreturned"), [(QUIET, []), (HANGS, ["aclrtSynchronizeStream"])]
 )

@@ -39,6 +39,7 @@ def mistakes(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return program
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("contents", ["none", "hash"])
 def test_findings_of_a_captured_program_are_those_of_the_program(
     contents: str, mistakes: Path, tmp_path: Path

@@ -53,6 +53,7 @@ def test_each_order_of_work_gives_the_same_answers(mode: str, trace: Path) -> No
     assert "not comparable" not in done.stdout
 
 
+@pytest.mark.exhaustive
 def test_a_part_begins_on_the_devices_of_the_program(tmp_path: Path) -> None:
     text = Path(hard_cases.__file__).read_text(encoding="utf-8")
     program = text.replace("main(sys.argv[1:])", "main(['several_devices'])")

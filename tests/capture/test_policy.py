@@ -54,7 +54,7 @@ SMALL, LARGE = 6, 3 << 20
 
 
 # Every second row: each pair of two values is in one of them.
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("fault", "size", "polls"),
     [

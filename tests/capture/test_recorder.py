@@ -51,6 +51,7 @@ def calls(trace: Path) -> list[Call]:
     return [record for record in read_trace(trace) if isinstance(record, Call)]
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("contents", ["none", "hash"])
 def test_a_part_has_memory_whose_address_another_thread_has_just_freed(
     contents: str, run: Run, tmp_path: Path
@@ -144,7 +145,7 @@ def test_a_limit_of_files_ends_the_trace_with_a_word_and_not_the_program(
     assert shown[-1] == f"incomplete: the recording ended with {reason!r}"
 
 
-@pytest.mark.sampled(1)
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("first", [1, 2, 3])
 @pytest.mark.parametrize("options", [(), ("--limit", "64K"), ("--calls", "100:")])
 def test_a_recorder_without_memory_ends_the_trace_with_a_word_and_not_the_program(
@@ -186,6 +187,7 @@ def test_a_signal_is_recorded_without_a_request_for_memory(run: Run, tmp_path: P
     assert list(read_trace(child))[-1] == Ended(15)
 
 
+@pytest.mark.exhaustive
 def test_a_child_of_a_fork_goes_on_while_a_thread_reads_the_table(run: Run) -> None:
     assert run("split").stdout == "went on\n"
 

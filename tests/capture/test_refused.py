@@ -92,6 +92,7 @@ device.synchronize()
 """
 
 
+@pytest.mark.exhaustive
 def test_results_that_a_mask_turns_off_are_not_judged_and_arguments_may_be_empty(
     tmp_path: Path,
 ) -> None:

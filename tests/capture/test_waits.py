@@ -72,6 +72,7 @@ def blocked(
     return contents(capture(trace, "".join([BEGIN, *parts]), "--contents", request.param, **NEWEST))
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("meanwhile", MEANWHILE)
 def test_work_that_waits_for_the_program_does_not_stop_it(
     meanwhile: str, blocked: list[Contents]
@@ -105,6 +106,7 @@ default[1].synchronize()
 """
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("wait", [ONE, DEVICE, NONE])
 def test_a_wait_takes_the_copies_of_its_own_context(wait: str, tmp_path: Path) -> None:
     program = BEGIN + TWO_DEVICES.replace("{wait}", wait)
@@ -215,6 +217,7 @@ with device, pyaclnn.Stream(device) as stream:
 """
 
 
+@pytest.mark.exhaustive
 def test_a_program_that_waits_for_events_alone_loses_no_contents(tmp_path: Path) -> None:
     records = list(read_trace(capture(tmp_path / "run.trace", BEGIN + EVENTS, **NEWEST)))
     found = {r.call for r in records if isinstance(r, Contents) and r.phase == AFTER}

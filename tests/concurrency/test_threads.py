@@ -110,6 +110,7 @@ class CatchingUp(Launching):
         self.launch()
 
 
+@pytest.mark.exhaustive
 def test_two_launches_that_look_how_far_the_stream_is_do_not_disturb_each_other(
     stream: Stream,
 ) -> None:

@@ -176,5 +176,6 @@ class Trimming(Run):
         self.plan.close()
 
 
+@pytest.mark.exhaustive
 def test_a_run_amid_an_exchange_has_the_one_workspace_or_the_other(stream: Stream) -> None:
     assert every_interleaving(lambda: Trimming(stream), ("workspace.py", "timeline.py")) > 15

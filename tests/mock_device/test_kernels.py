@@ -124,6 +124,7 @@ class Stage:
                 )
 
 
+@pytest.mark.sampled(400)
 @pytest.mark.parametrize("vector", VECTORS, ids=NAMES)
 def test_a_kernel_gives_what_pytorch_gives(vector: Any, bench: Bench) -> None:
     stage = Stage(bench, vector)

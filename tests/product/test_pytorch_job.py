@@ -28,7 +28,7 @@ def test_no_test_leaves_itself_out_of_the_job() -> None:
     assert [path for path in files if skipping.search(path.read_text(encoding="utf-8"))] == []
 
 
-@pytest.mark.sampled(1)
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     ("options", "outcome"), [(["-m", "torch"], r"4 errors"), ([], r"\d+ passed, 4 skipped")]
 )

@@ -113,7 +113,7 @@ def test_a_limit_ends_a_join(tmp_path: Path, name: str) -> None:
     assert "did not come" in out, out
 
 
-@pytest.mark.sampled(1)
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("name", JOINS)
 def test_the_death_of_the_process_where_ranks_meet_ends_a_join(tmp_path: Path, name: str) -> None:
     with joining(tmp_path, name) as held:

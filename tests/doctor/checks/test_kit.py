@@ -278,6 +278,7 @@ def test_a_headline_says_only_once_what_a_check_is_about(kit: Kit) -> None:
         assert said.headline.count(said.result.title) == 1, said.headline
 
 
+@pytest.mark.exhaustive
 def test_the_log_of_cann_is_quoted(kit: Kit) -> None:
     report = kit.report(vendor_case("init-500000", "DEV-102"))
     texts = [evidence.text for evidence in problems(report)[0].evidence]

@@ -3,16 +3,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import pytest
 
 from pyaclnn.health.checks.context import Options
 from pyaclnn.health.command.run import run
 from pyaclnn.health.report.record import Status
 
-if TYPE_CHECKING:
-    import pytest
 
-
+@pytest.mark.exhaustive
 def test_an_operator_that_was_slow_once_is_not_slow(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYACLNN_MOCK_DEVICES", "1")
     monkeypatch.setenv("PYACLNN_MOCK_FAULTS", "aclnnRmsNorm:5=slow:1500000")

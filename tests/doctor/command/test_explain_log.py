@@ -37,6 +37,7 @@ def test_the_first_answer_about_posted_lines_has_the_cure(lines: str, word: str)
     assert word in " ".join((first.meaning, *first.causes, str(first.next_step)))
 
 
+@pytest.mark.exhaustive
 def test_the_index_of_patterns_loses_no_match() -> None:
     for line in (line for lines, _ in POSTED for line in lines.splitlines()):
         found = [key for key, _, _ in LINES.matches(line)]

@@ -48,6 +48,7 @@ def test_each_bad_file_is_a_machine_with_the_reason_and_the_others_count(tmp_pat
     assert "No such file" in fleet.reports[-1].results[0].summary
 
 
+@pytest.mark.exhaustive
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes here")
 def test_a_pipe_without_a_writer_does_not_hold_a_merge(tmp_path: Path) -> None:
     (tmp_path / "good.json").write_text(WHOLE, encoding="utf-8")

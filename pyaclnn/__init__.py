@@ -23,7 +23,8 @@ def _use_installed_package() -> None:
     Python in the checkout finds the source tree first. An editable install has a finder of its own
     for compiled modules, and is not affected.
     """
-    path = sys.modules[__name__].__path__
+    module = sys.modules[__name__]
+    path = module.__path__
     if not os.path.exists(f"{path[0]}/../meson.build"):  # noqa: PTH110  # pathlib takes 5 ms
         return
     if any(finder.find_spec(f"{__name__}._binding", path) for finder in sys.meta_path):
@@ -35,6 +36,8 @@ def _use_installed_package() -> None:
     spec = importlib.machinery.PathFinder.find_spec(__name__, elsewhere)
     if spec is not None and spec.submodule_search_locations is not None:
         path[:] = spec.submodule_search_locations
+        # importlib.resources finds headers and data by these.
+        module.__spec__, module.__loader__, module.__file__ = spec, spec.loader, spec.origin
 
 
 _use_installed_package()

@@ -274,9 +274,14 @@ def test_python_in_the_source_tree_uses_the_installed_package(tmp_path: Path) ->
     installed = tmp_path / "pyaclnn"
     shutil.copytree(ROOT / "pyaclnn" / "base", installed / "base")
     (installed / "__init__.py").touch()
-    code = "import pyaclnn; print(*pyaclnn.__path__)"
+    code = (
+        "import pyaclnn; from importlib.resources import files;"
+        "print(*pyaclnn.__path__, files('pyaclnn'), pyaclnn.__file__)"
+    )
     paths = [python("-S", "-c", code, cwd=ROOT, path=path).stdout for path in ("", str(tmp_path))]
-    assert paths == [f"{ROOT / 'pyaclnn'}\n", f"{installed}\n"]
+    assert paths == [
+        f"{place} {place} {place / '__init__.py'}\n" for place in (ROOT / "pyaclnn", installed)
+    ]
 
 
 def test_what_needs_no_binding_works_in_the_source_tree() -> None:

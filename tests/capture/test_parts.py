@@ -251,3 +251,16 @@ def test_a_machine_with_fewer_devices_takes_the_calls_of_all(tmp_path: Path) -> 
     assert (done.returncode, done.stderr) == (0, "")
     assert ", device 1 replayed on device 0: no divergence" in done.stdout
     assert "device 1" not in pyaclnn("replay", trace, **two).stdout
+
+
+def test_the_first_call_of_a_trace_may_be_for_a_device_that_the_machine_lacks(
+    tmp_path: Path,
+) -> None:
+    program = """
+from pyaclnn.cann import raw
+assert raw.aclInit(raw.NULL) == raw.aclrtSetDevice(1) == raw.aclrtResetDevice(1) == 0
+"""
+    trace = capture(tmp_path / "two.trace", program, PYACLNN_MOCK_DEVICES="2")
+    done = pyaclnn("replay", without(trace, "aclInit"), PYACLNN_MOCK_DEVICES="1")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert ", device 1 replayed on device 0: no divergence" in done.stdout

@@ -25,6 +25,7 @@ from tests.doctor import breakages as b, machine_breakages as m
 from tests.doctor.case import OF_THE_TESTS, Case
 from tests.doctor.cases import CASES
 from tests.doctor.installations import LAYOUTS, Fabricated, healthy
+from tests.doctor.machine_cases import PACKAGES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -283,6 +284,13 @@ def test_the_log_of_cann_is_quoted(kit: Kit) -> None:
     report = kit.report(vendor_case("init-500000", "DEV-102"))
     texts = [evidence.text for evidence in problems(report)[0].evidence]
     assert "[ERROR] DRV: drvMngGetChipName failed, 7" in texts
+
+
+def test_kernels_of_a_listed_package_may_lie_elsewhere_than_cann_8_has_them(kit: Kit) -> None:
+    report = kit.report(Case("no kernels in 9.1", m.no_kernels, "", "", options=PACKAGES), "9.1")
+    results = {result.id: (result.status, result.summary) for result in report.results}
+    assert results["PKG-001"][0] is Status.PASS
+    assert results["PKG-003"] == (Status.SKIP, "the kernels are not where CANN 8 has them")
 
 
 def test_there_are_forty_cases_and_more() -> None:

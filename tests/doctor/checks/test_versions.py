@@ -7,12 +7,22 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from platform import machine as host
 from typing import TYPE_CHECKING
 
 import pytest
 
-from pyaclnn.health.checks.dependencies import Missing, _newest, close_over, program_of
+from pyaclnn.base.elf import SharedLibrary
+from pyaclnn.health.checks.dependencies import (
+    Closure,
+    Missing,
+    _close_over,
+    _newest,
+    close_over,
+    program_of,
+)
 from pyaclnn.health.checks.machine import Machine
+from pyaclnn.mock import libdir
 from tests.doctor.parts import provider, shim
 
 if TYPE_CHECKING:
@@ -69,6 +79,22 @@ def test_a_program_has_libraries_of_its_own(
     closure = close_over(machine, user, program_of(machine))
     done = subprocess.run([program, user], env=environment, capture_output=True, check=False)
     assert bool(closure.fault) == bool(done.returncode)
+
+
+@pytest.mark.parametrize(("owner", "missing"), [("program", []), ("libother.so", ["libinner.so"])])
+def test_only_the_programs_rpath_is_searched_for_the_libraries_of_others(
+    tmp_path: Path, owner: str, missing: list[str]
+) -> None:
+    def binary(name: str, *needed: str) -> SharedLibrary:
+        rpath = (str(tmp_path / "inner"),) if name == owner else ()
+        return SharedLibrary(tmp_path / name, host(), name, needed, rpath, (), frozenset())
+
+    (tmp_path / "inner").mkdir()
+    (tmp_path / "inner/libinner.so").symlink_to(libdir() / "libnnopbase.so")
+    program = Closure((binary("program", "libother.so"), binary("libother.so")), ())
+    user = binary("libuser.so", "libinner.so")
+    closure = _close_over(Machine(environment={}), user.path, user, program)
+    assert [gap.name for gap in closure.missing if gap.wanted_by == user.path] == missing
 
 
 def _nothing(_: Path) -> None:

@@ -15,7 +15,7 @@ import pytest
 
 from pyaclnn.capture.trace import Call, Ended, Record, Unreturned, read_trace
 
-from .captured import pyaclnn
+from .captured import capture, pyaclnn
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -136,3 +136,23 @@ def test_an_alternate_stack_of_8_kib_is_enough(is_full: bool, tmp_path: Path) ->
         assert f"{trace} is incomplete: {os.strerror(errno.EFBIG)}\n" in done.stderr
     else:
         assert list(read_trace(trace))[-1] == Ended(signal.SIGTERM)
+
+
+def test_the_trace_is_no_standard_stream_of_a_program_that_has_closed_them(tmp_path: Path) -> None:
+    trace = capture(
+        tmp_path / "daemon.trace",
+        """
+import contextlib, os
+for number in range(3):
+    os.close(number)
+from pyaclnn.cann import raw
+raw.aclInit(raw.NULL)
+files = {}
+for number in os.listdir("/proc/self/fd"):
+    with contextlib.suppress(FileNotFoundError):  # that of the list
+        files[os.readlink(f"/proc/self/fd/{number}")] = int(number)
+(number,) = (number for path, number in files.items() if path.endswith("daemon.trace"))
+raise SystemExit(number < 3)
+""",
+    )
+    assert "aclInit" in [call.name for call in read_trace(trace) if isinstance(call, Call)]

@@ -38,6 +38,11 @@ EQUIVALENT = {
         "status = self._operator.function(queue._timeline.struct, NO_PLAN, 2, message)",
     ): "any number but 0 asks C to judge",
     (
+        "pyaclnn/capture/recorder/file.c",
+        "if (trace.file < 0) {",
+        "if (trace.file < 1) {",
+    ): "a new file is never one of the standard streams",
+    (
         "pyaclnn/runtime/array.py",
         "_BASE = 1 << 32",
         "_BASE = 2 << 32",

@@ -2,14 +2,24 @@
 /* New files of a trace. */
 #include "new_file.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <unistd.h>
 
+/* A program that has closed its standard streams may still write to their numbers. */
 int capture_create_file(const char *path)
 {
-    return open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    const int file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (file < 0 || file > STDERR_FILENO) {
+        return file;
+    }
+    const int above = fcntl(file, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+    const int error = errno;
+    close(file);
+    errno = error;
+    return above;
 }
 
 int capture_replace_file(int file, const char *path)

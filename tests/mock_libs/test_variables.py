@@ -133,6 +133,18 @@ def test_a_configuration_that_is_no_file_is_refused(
     assert words.partition("%s")[2][:20] in said
 
 
+def test_a_program_that_has_closed_its_input_has_its_configuration_read(
+    programs: Programs, tmp_path: Path
+) -> None:
+    path = tmp_path / "acl.json"
+    path.write_text("{}", encoding="utf-8")
+    code = (
+        "import os; from pyaclnn import raw, select_backend; select_backend('mock'); "
+        f"raw.aclGetRecentErrMsg(); os.close(0); print(raw.aclInit({str(path).encode()!r}))"
+    )
+    assert programs.python(code).stdout == "0\n"
+
+
 def test_a_report_into_a_pipe_without_a_reader_is_lost_and_said_once(
     programs: Programs, tmp_path: Path
 ) -> None:

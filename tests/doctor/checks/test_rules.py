@@ -21,6 +21,7 @@ from pyaclnn.health.checks.driver import read_visible
 from pyaclnn.health.checks.installation import order_of
 from pyaclnn.health.checks.machine import Machine
 from pyaclnn.health.checks.packages import kernel_folder
+from pyaclnn.health.checks.resources import refusal
 from pyaclnn.health.checks.symbols import core
 from pyaclnn.mock import includedir
 
@@ -253,6 +254,12 @@ def test_who_has_no_home_is_at_home_in_the_root(monkeypatch: pytest.MonkeyPatch)
 
     monkeypatch.setattr(Path, "home", nowhere)
     assert Machine().home == Path("/")
+
+
+def test_a_folder_that_takes_files_has_no_reason_against_it(tmp_path: Path) -> None:
+    assert refusal(tmp_path) == ""
+    assert list(tmp_path.iterdir()) == []
+    assert refusal(tmp_path / "none") == "No such file or directory"
 
 
 def test_permissions_of_an_assumed_user_follow_from_the_mode(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from pyaclnn.health.checks.npu_smi import place_of
 from pyaclnn.health.child.run_state import RunState
 from pyaclnn.health.child.steps import device as steps
 from pyaclnn.health.report.record import Status
+from pyaclnn.runtime.device import MemoryInfo
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -101,3 +102,9 @@ def test_a_count_of_devices_that_no_machine_has_is_a_finding(
     finding = steps._counts(session)  # type: ignore[arg-type]  # the parts that it uses
     assert finding.status is status
     assert session.facts["devices"] == (16 if status is Status.PASS else 1)
+
+
+def test_the_memory_of_a_device_is_in_gib_and_the_little_that_is_free_in_mib() -> None:
+    device = SimpleNamespace(id=0, memory_info=lambda: MemoryInfo(20 << 20, 64 << 30))
+    finding = steps._opens(SimpleNamespace(device=device))  # type: ignore[arg-type]  # likewise
+    assert finding.summary == "of 64.0 GiB only 20 MiB are free"

@@ -9,7 +9,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-enum { PAUSE_MILLISECONDS = 100, MAX_DESCRIPTORS = 128, SPIN_NANOSECONDS = 60000 };
+enum { PAUSE_MILLISECONDS = 100, MAX_DESCRIPTORS = 128, SPIN_NANOSECONDS = 150000, SHORT_NANOSECONDS = 500000 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t progress;
@@ -101,8 +101,8 @@ static int milliseconds_until(const struct timespec *deadline)
     return nanoseconds <= 0 ? 0 : (int)((nanoseconds + 999999) / 1000000);
 }
 
-/* Wait until a descriptor is ready, or some milliseconds. To sleep and be woken costs more than most
- * operators take: a wait after a short one looks repeatedly for as long as that would take. */
+/* Wait until a descriptor is ready, or some milliseconds. To sleep and be woken takes longer than most
+ * operators run, so a wait after a short one looks for an answer repeatedly before it sleeps. */
 static int await_descriptors(struct pollfd *all, nfds_t count, int milliseconds)
 {
     static bool was_short = true;
@@ -112,7 +112,7 @@ static int await_descriptors(struct pollfd *all, nfds_t count, int milliseconds)
         ready = poll(all, count, 0);
     }
     ready = ready == 0 && milliseconds > 0 ? poll(all, count, milliseconds) : ready;
-    was_short = nanoseconds() - begin < 4 * SPIN_NANOSECONDS;
+    was_short = nanoseconds() - begin < SHORT_NANOSECONDS;
     return ready;
 }
 

@@ -20,7 +20,10 @@ __all__ = ["Turns"]
 
 _T = TypeVar("_T")
 
-_WHILE = 100_000
+_SOON = 500_000
+"""Nanoseconds from an answer to a request after which the next one is looked for."""
+
+_WHILE = 150_000
 """Nanoseconds in which a thread looks for a request before it sleeps."""
 
 
@@ -58,7 +61,7 @@ class Turns:
             with self._reading:
                 if not self._look.poll(0):
                     continue  # another thread has read it
-                self._is_soon = time.monotonic_ns() - self._answered < 4 * _WHILE
+                self._is_soon = time.monotonic_ns() - self._answered < _SOON
                 self._at_work.add(threading.get_ident())
                 request = read()
                 self._wake_by(select.EPOLLIN | select.EPOLLONESHOT)

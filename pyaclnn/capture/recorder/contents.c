@@ -96,9 +96,11 @@ static int length_of(const char *name)
 bool capture_is_in_full(const struct capture_function *function)
 {
     char name[256];
+    if (capture_settings.contents == CAPTURE_CONTENTS_FULL || capture_settings.full == NULL) {
+        return capture_settings.contents == CAPTURE_CONTENTS_FULL;
+    }
     snprintf(name, sizeof name, ",%.*s,", length_of(function->name), function->name);
-    return capture_settings.contents == CAPTURE_CONTENTS_FULL ||
-           (capture_settings.full != NULL && strstr(capture_settings.full, name) != NULL);
+    return strstr(capture_settings.full, name) != NULL;
 }
 
 /* The C name of a parameter; in a graph, behind that of its operator. */
@@ -106,9 +108,13 @@ static void put_name(struct capture_bytes *to, const struct capture_operand *of)
 {
     char text[256];
     const char *function = of->function->name, *name = of->function->parameters[of->parameter].name;
-    const int length = of->drawn ? length_of(function) : 0;
-    const int written = snprintf(text, sizeof text, "%.*s%.*s%.*s", length, function, of->drawn, ".",
-                                 (int)strcspn(name, " "), name);
+    const size_t length = strcspn(name, " ");
+    if (!of->drawn) {
+        capture_text(to, name, length);
+        return;
+    }
+    const int written = snprintf(text, sizeof text, "%.*s.%.*s", length_of(function), function,
+                                 (int)length, name);
     capture_text(to, text, written < (int)sizeof text ? (size_t)written : sizeof text - 1);
 }
 

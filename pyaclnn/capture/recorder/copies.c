@@ -17,7 +17,7 @@
 enum { FIRST_OF_WORK = 500000, MOST_VAIN_WAITS = 5, COMPLETE = 0 };
 enum { MILLISECOND = 1000000, PATIENCE_MS = 1000, PATIENCE_AT_END_MS = 5000, PATIENCE_AT_LIMIT_MS = 10 };
 /* Copies on their way: to be waited for; the same at any price; that no other is added to. */
-static const struct capture_amount MANY = {3072, 2 << 20}, NEARLY_MOST = {3072, 128 << 20}, MOST = {4096, 256 << 20};
+static const struct capture_amount MANY = {3072, 1 << 20}, NEARLY_MOST = {3072, 128 << 20}, MOST = {4096, 256 << 20};
 
 /* The recorder waits for nothing that the program does not wait for: what a stream does next may be up
  * to the thread that would wait. Copies go to memory of the recorder, and are queued with the operator

@@ -86,6 +86,28 @@ void test_what_is_asked_of_events()
     OK(aclrtDestroyEvent(other));
 }
 
+void test_a_wait_with_a_timeout_joins_streams_of_a_capture()
+{
+    aclrtEvent begun = nullptr, done = nullptr;
+    aclrtStream first = nullptr, second = nullptr;
+    aclmdlRI graph = nullptr;
+    OK(aclrtCreateEventExWithFlag(&begun, ACL_EVENT_SYNC));
+    OK(aclrtCreateEventExWithFlag(&done, ACL_EVENT_SYNC));
+    OK(aclrtCreateStream(&first));
+    OK(aclrtCreateStream(&second));
+    OK(aclmdlRICaptureBegin(first, ACL_MODEL_RI_CAPTURE_MODE_GLOBAL));
+    OK(aclrtRecordEvent(begun, first));
+    OK(aclrtStreamWaitEventWithTimeout(second, begun, 1000));
+    OK(aclrtRecordEvent(done, second));
+    OK(aclrtStreamWaitEventWithTimeout(first, done, 1000));
+    OK(aclmdlRICaptureEnd(first, &graph));
+    OK(aclmdlRIDestroy(graph));
+    OK(aclrtDestroyStream(first));
+    OK(aclrtDestroyStream(second));
+    OK(aclrtDestroyEvent(begun));
+    OK(aclrtDestroyEvent(done));
+}
+
 void test_what_is_asked_of_devices()
 {
     int32_t active = 9, enabled = 9;
@@ -170,6 +192,7 @@ int main()
     OK(aclrtSetDevice(0));
     test_what_is_asked_of_streams();
     test_what_is_asked_of_events();
+    test_a_wait_with_a_timeout_joins_streams_of_a_capture();
     test_what_is_asked_of_devices();
     test_a_block_is_found_by_an_address_in_it();
     test_memory_is_freed_when_the_device_is_done_with_it();

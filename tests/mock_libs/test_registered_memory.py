@@ -92,6 +92,9 @@ expect(0, ('aclrtMalloc', block, PAGE, 0))
 absent = ffi.cast('void *', PAGE)
 for address in (host + 8, block[0], absent):
     expect(107000, ('aclrtHostRegisterV2', address, PAGE, MAPPED))
+constant = mmap.mmap(-1, PAGE, prot=mmap.PROT_READ)
+place = ffi.from_buffer(constant)
+expect(107000, ('aclrtHostRegister', place, PAGE, 0, device))  # the device could not write it
 expect(999001, ('aclrtHostRegisterV2', host, PAGE, raw.ACL_HOST_REG_IOMEMORY))
 """,
     )

@@ -48,6 +48,7 @@ expect(0, ('aclrtMemcpy', ffi.from_buffer(back), 8, device[0], 8, raw.ACL_MEMCPY
 assert back.tolist() == [99, 1]
 expect(0, ('aclrtHostUnregister', host))
 assert array[0] == 99 and array[1025] == -1
+expect(0, ('aclrtHostRegister', host, 4 * PAGE, 0, device), ('aclrtHostUnregister', host))
 expect(507911, ('aclrtHostUnregister', host))
 """,
     )

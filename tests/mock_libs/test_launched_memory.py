@@ -154,6 +154,13 @@ def test_a_kernel_that_writes_into_padding_works_and_is_on_record(
     npu.call("aclrtFree", small)
 
 
+def test_a_view_that_begins_in_a_block_and_ends_behind_it_is_on_record(block: Any) -> None:
+    small = npu.device_memory(8)
+    x, out = npu.tensor((2,), block), npu.tensor((2,), small + 4)
+    assert launch("aclnnAbs", x, out) == ["view-out-of-bounds"]
+    npu.call("aclrtFree", small)
+
+
 def test_a_kernel_that_writes_beyond_the_padding_fails(block: Any) -> None:
     small = npu.device_memory(4)
     x, out = npu.tensor((17,), block), npu.tensor((17,), small)

@@ -95,7 +95,6 @@ int mock_space_map(struct reservation *space, uint64_t offset, struct physical *
     mapping->block = (struct block){.offset = offset,
                                     .size = bytes,
                                     .requested = bytes,
-                                    .physical = true,
                                     .history = {.created = mock_origin_current()}};
     mapping->physical = physical;
     mapping->from = from;

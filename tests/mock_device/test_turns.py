@@ -6,6 +6,7 @@ from __future__ import annotations
 import socket
 import threading
 import time
+from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -96,3 +97,18 @@ def test_threads_sleep_soon_after_the_last_request(two: Threads) -> None:
     before = time.process_time()
     time.sleep(0.2)
     assert time.process_time() - before < 0.1  # one that looked all the time would use it up
+
+
+def test_vain_looks_become_rare(two: Threads, monkeypatch: pytest.MonkeyPatch) -> None:
+    reads: list[int] = []
+
+    def clock() -> int:
+        reads.append(0)
+        return 1_000_000 * len(reads)  # a look is vain after its first glance
+
+    monkeypatch.setattr("pyaclnn.mock.device.turns.time", SimpleNamespace(monotonic_ns=clock))
+    for _ in range(100):
+        two.ask(0)
+        time.sleep(0.002)
+    # One for each request, and one for each look.
+    assert 100 < len(reads) < 150

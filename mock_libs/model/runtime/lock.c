@@ -9,7 +9,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-enum { PAUSE_MILLISECONDS = 100, MAX_DESCRIPTORS = 128, SPIN_NANOSECONDS = 150000, SHORT_NANOSECONDS = 500000 };
+enum { PAUSE_MILLISECONDS = 100, MAX_DESCRIPTORS = 128, SPIN_NANOSECONDS = 150000, MOST_SKIPPED = 255 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t progress;
@@ -101,19 +101,36 @@ static int milliseconds_until(const struct timespec *deadline)
     return nanoseconds <= 0 ? 0 : (int)((nanoseconds + 999999) / 1000000);
 }
 
-/* Wait until a descriptor is ready, or some milliseconds. To sleep and be woken takes longer than most
- * operators run, so a wait after a short one looks for an answer repeatedly before it sleeps. */
-static int await_descriptors(struct pollfd *all, nfds_t count, int milliseconds)
+/* Look for an answer repeatedly, for a short time. After each vain look, twice as many waits sleep at once:
+ * on one processor or a busy machine, and for long operators, most looks are vain. */
+static int look_before_sleep(struct pollfd *all, nfds_t count)
 {
-    static bool was_short = true;
-    const int64_t begin = nanoseconds();
-    int ready = poll(all, count, 0);
-    while (ready == 0 && was_short && milliseconds > 0 && nanoseconds() - begin < SPIN_NANOSECONDS) {
+    static unsigned skipped, to_skip;
+    int ready = 0;
+    if (skipped++ < to_skip) {
+        return 0;
+    }
+    for (const int64_t begin = nanoseconds(); ready == 0 && nanoseconds() - begin < SPIN_NANOSECONDS;) {
         ready = poll(all, count, 0);
     }
-    ready = ready == 0 && milliseconds > 0 ? poll(all, count, milliseconds) : ready;
-    was_short = nanoseconds() - begin < SHORT_NANOSECONDS;
+    skipped = 0;
+    if (ready != 0) {
+        to_skip = 0;
+    } else if (to_skip < MOST_SKIPPED) {
+        to_skip = 2 * to_skip + 1;
+    }
     return ready;
+}
+
+/* Wait until a descriptor is ready, or some milliseconds. To sleep and be woken takes longer than most
+ * operators run. */
+static int await_descriptors(struct pollfd *all, nfds_t count, int milliseconds)
+{
+    int ready = poll(all, count, 0);
+    if (ready == 0 && milliseconds > 0) {
+        ready = look_before_sleep(all, count);
+    }
+    return ready == 0 && milliseconds > 0 ? poll(all, count, milliseconds) : ready;
 }
 
 /* Poll the descriptors without the lock. true: one is ready, or this thread was woken. */

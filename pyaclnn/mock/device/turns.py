@@ -2,8 +2,9 @@
 """Turns of the threads that wait for the requests on one socket.
 
 A request wakes one of the threads that sleep. To sleep and be woken takes longer than most kernels
-run: where the last request came soon and no thread is at work, one of them looks for the next one
-repeatedly, for a short time.
+run: while no thread is at work, one of them looks for the next request repeatedly for a short time.
+After each vain look, twice as many waits sleep at once: on one processor or a busy machine, and for
+a host that has other work, most looks are vain.
 """
 
 from __future__ import annotations
@@ -20,11 +21,11 @@ __all__ = ["Turns"]
 
 _T = TypeVar("_T")
 
-_SOON = 500_000
-"""Nanoseconds from an answer to a request after which the next one is looked for."""
-
 _WHILE = 150_000
 """Nanoseconds in which a thread looks for a request before it sleeps."""
+
+_MOST_SKIPPED = 255
+"""Largest number of waits that sleep at once after a vain look."""
 
 
 class Turns:
@@ -43,7 +44,8 @@ class Turns:
         self._reading = threading.Lock()
         self._at_work: set[int] = set()
         self._answered = 0
-        self._is_soon = self._is_looking = self._has_ended = False
+        self._skipped = self._to_skip = 0
+        self._is_looking = self._has_ended = False
 
     def next(self, read: Callable[[], _T]) -> _T | None:
         """Wait for a request, and read it.
@@ -61,7 +63,6 @@ class Turns:
             with self._reading:
                 if not self._look.poll(0):
                     continue  # another thread has read it
-                self._is_soon = time.monotonic_ns() - self._answered < _SOON
                 self._at_work.add(threading.get_ident())
                 request = read()
                 self._wake_by(select.EPOLLIN | select.EPOLLONESHOT)
@@ -74,17 +75,22 @@ class Turns:
         self._wake_by(select.EPOLLOUT)
 
     def _wait(self) -> None:
-        if self._is_soon and not self._at_work and not self._is_looking:
+        if not self._at_work and not self._is_looking and self._may_look():
             self._is_looking = True
             self._wake_by(0)
             until = self._answered + _WHILE
             while not (found := self._look.poll(0)) and time.monotonic_ns() < until:
                 pass
             self._is_looking = False
+            self._to_skip = 0 if found else min(2 * self._to_skip + 1, _MOST_SKIPPED)
             if found:
                 return
             self._wake_by(select.EPOLLIN | select.EPOLLONESHOT)
         self._sleep.poll()
+
+    def _may_look(self) -> bool:
+        self._skipped = self._skipped + 1 if self._skipped < self._to_skip else 0
+        return self._skipped == 0
 
     def _wake_by(self, events: int) -> None:
         """Choose what wakes a thread that sleeps: once, if it is a request."""

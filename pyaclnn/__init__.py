@@ -34,7 +34,8 @@ def _use_installed_package() -> None:
         entry for entry in sys.path if os.path.realpath(f"{entry or '.'}/{__name__}") != here
     ]
     spec = importlib.machinery.PathFinder.find_spec(__name__, elsewhere)
-    if spec is not None and spec.submodule_search_locations is not None:
+    # A folder of that name without a package has no origin.
+    if spec is not None and spec.origin is not None and spec.submodule_search_locations is not None:
         path[:] = spec.submodule_search_locations
         # importlib.resources finds headers and data by these.
         module.__spec__, module.__loader__, module.__file__ = spec, spec.loader, spec.origin

@@ -284,5 +284,12 @@ def test_python_in_the_source_tree_uses_the_installed_package(tmp_path: Path) ->
     ]
 
 
+def test_a_folder_without_a_package_is_no_installed_package(tmp_path: Path) -> None:
+    (tmp_path / "pyaclnn").mkdir()
+    code = "import pyaclnn; print(*pyaclnn.__path__, pyaclnn.__file__)"
+    done = python("-S", "-c", code, cwd=ROOT, path=str(tmp_path))
+    assert done.stdout == f"{ROOT / 'pyaclnn'} {ROOT / 'pyaclnn' / '__init__.py'}\n", done.stderr
+
+
 def test_what_needs_no_binding_works_in_the_source_tree() -> None:
     assert python("-S", "-c", "import pyaclnn; pyaclnn.mock.libdir", cwd=ROOT).returncode == 0

@@ -156,7 +156,6 @@ def test_work_that_ends_after_all_is_released(tmp_path: Path) -> None:
         assert held.errors() == []
 
 
-@pytest.mark.exhaustive
 def test_a_deaf_wait_is_noticed(tmp_path: Path) -> None:
     """The positive control of these tests and of the sweep: a program that takes no signal."""
     deaf = "import signal\nsignal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})" + OPEN
@@ -176,7 +175,7 @@ before = holdings()
 """
 
 
-@pytest.mark.exhaustive
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("give_up", [signal.SIGINT, None], ids=["Ctrl-C", "limit"])
 def test_a_host_that_lives_on_has_what_it_had(
     tmp_path: Path, give_up: signal.Signals | None

@@ -22,20 +22,20 @@ LONG = 255
 
 
 class Threads:
-    """Some threads that take numbers from a socket, each of one byte."""
+    """Two threads that take numbers from a socket, each of one byte."""
 
-    def __init__(self, count: int) -> None:
+    def __init__(self) -> None:
         self.host, self._device = socket.socketpair()
         self.turns = Turns(self._device.fileno())
-        self.taken: list[tuple[int, int]] = []
+        self.taken: list[int] = []
         self.begun, self.done = threading.Event(), threading.Event()
-        self._threads = [threading.Thread(target=self._take, args=(n,)) for n in range(count)]
+        self._threads = [threading.Thread(target=self._take) for _ in range(2)]
         for thread in self._threads:
             thread.start()
 
-    def _take(self, number: int) -> None:
+    def _take(self) -> None:
         while (request := self.turns.next(lambda: self._device.recv(1)[0])) is not None:
-            self.taken.append((number, request))
+            self.taken.append(request)
             if request == LONG:
                 self.begun.set()
                 self.done.wait(10)
@@ -57,7 +57,7 @@ class Threads:
 
 @pytest.fixture(name="two")
 def _two() -> Iterator[Threads]:
-    made = Threads(2)
+    made = Threads()
     made.host.settimeout(10)
     yield made
     made.end()
@@ -68,7 +68,7 @@ def test_each_request_is_taken_once_in_its_order(two: Threads) -> None:
         if number % 100 == 0:
             time.sleep(0.001)  # longer than threads look for a request
         assert two.ask(number % LONG) == number % LONG
-    assert [request for _, request in two.taken] == [n % LONG for n in range(REQUESTS)]
+    assert two.taken == [n % LONG for n in range(REQUESTS)]
 
 
 def test_requests_that_wait_together_are_taken_once(two: Threads) -> None:
@@ -76,7 +76,7 @@ def test_requests_that_wait_together_are_taken_once(two: Threads) -> None:
     answers = b""
     while len(answers) < LONG:
         answers += two.host.recv(LONG)
-    assert sorted(request for _, request in two.taken) == sorted(answers) == list(range(LONG))
+    assert sorted(two.taken) == sorted(answers) == list(range(LONG))
 
 
 def test_a_thread_at_work_leaves_requests_to_the_other(two: Threads) -> None:

@@ -87,17 +87,15 @@ bool mock_is_earlier(const struct timespec *one, const struct timespec *other)
            (one->tv_sec == other->tv_sec && one->tv_nsec < other->tv_nsec);
 }
 
-static int64_t nanoseconds(void)
+static int64_t nanoseconds_until(const struct timespec *moment)
 {
     const struct timespec now = mock_deadline(0);
-    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+    return (int64_t)(moment->tv_sec - now.tv_sec) * 1000000000 + (moment->tv_nsec - now.tv_nsec);
 }
 
 static int milliseconds_until(const struct timespec *deadline)
 {
-    const struct timespec now = mock_deadline(0);
-    const int64_t nanoseconds = (int64_t)(deadline->tv_sec - now.tv_sec) * 1000000000 +
-                                (deadline->tv_nsec - now.tv_nsec);
+    const int64_t nanoseconds = nanoseconds_until(deadline);
     return nanoseconds <= 0 ? 0 : (int)((nanoseconds + 999999) / 1000000);
 }
 
@@ -110,7 +108,8 @@ static int look_before_sleep(struct pollfd *all, nfds_t count)
     if (skipped++ < to_skip) {
         return 0;
     }
-    for (const int64_t begin = nanoseconds(); ready == 0 && nanoseconds() - begin < SPIN_NANOSECONDS;) {
+    const struct timespec begin = mock_deadline(0);
+    while (ready == 0 && nanoseconds_until(&begin) > -SPIN_NANOSECONDS) {
         ready = poll(all, count, 0);
     }
     skipped = 0;
@@ -127,10 +126,11 @@ static int look_before_sleep(struct pollfd *all, nfds_t count)
 static int await_descriptors(struct pollfd *all, nfds_t count, int milliseconds)
 {
     int ready = poll(all, count, 0);
-    if (ready == 0 && milliseconds > 0) {
-        ready = look_before_sleep(all, count);
+    if (ready != 0 || milliseconds == 0) {
+        return ready;
     }
-    return ready == 0 && milliseconds > 0 ? poll(all, count, milliseconds) : ready;
+    ready = look_before_sleep(all, count);
+    return ready != 0 ? ready : poll(all, count, milliseconds);
 }
 
 /* Poll the descriptors without the lock. true: one is ready, or this thread was woken. */

@@ -95,9 +95,10 @@ static int length_of(const char *name)
 
 bool capture_is_in_full(const struct capture_function *function)
 {
+    const bool all = capture_settings.contents == CAPTURE_CONTENTS_FULL;
     char name[256];
-    if (capture_settings.contents == CAPTURE_CONTENTS_FULL || capture_settings.full == NULL) {
-        return capture_settings.contents == CAPTURE_CONTENTS_FULL;
+    if (all || capture_settings.full == NULL) {
+        return all;
     }
     snprintf(name, sizeof name, ",%.*s,", length_of(function->name), function->name);
     return strstr(capture_settings.full, name) != NULL;

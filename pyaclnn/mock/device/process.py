@@ -219,7 +219,7 @@ class Connection:
         Returns:
             The exit status of the process.
         """
-        while (request := self._next()) is not None:
+        while (request := self._turns.next(self._read)) is not None:
             self._is_busy = not isinstance(request, Bye)  # after which both threads end
             if isinstance(request, (Check, Batch)) and self._helper is None:
                 self._start_helper()
@@ -241,17 +241,14 @@ class Connection:
     def _help(self) -> None:
         """Do as `serve`, on another thread, which ends the process if the main thread cannot."""
         self._prepare_thread()
-        while (request := self._next()) is not None:
+        while (request := self._turns.next(self._read)) is not None:
             self._answer(request)
         if self._is_busy:  # with a kernel, which may never end
             sys.stderr.flush()
             os._exit(self._status or 0)
 
-    def _next(self) -> Request | None:
-        """Wait for a request; None: there are no more."""
-        return self._turns.next(self._read)
-
     def _read(self) -> Request | None:
+        """Read a request; None: there are no more."""
         request = None
         try:
             frame = self._frames.next()

@@ -95,5 +95,5 @@ class Turns:
     def _wake_by(self, events: int) -> None:
         """Choose what wakes a thread that sleeps: once, if it is a request."""
         self._sleep.modify(self._descriptor, events)
-        if self._has_ended:  # also where another thread has just said so
+        if self._has_ended:  # before, or in another thread meanwhile
             self._sleep.modify(self._descriptor, select.EPOLLOUT)

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "arrived.h"
 #include "clock.h"
 #include "convention.h"
 #include "copies.h"
@@ -258,7 +259,7 @@ static uint64_t record_call(uint32_t number, struct capture_function *function,
     capture_after(function, call, words, result, of, noted.drawn);
     capture_end_use(&use);
     if (capture_is_full()) { /* contents lie in the file of their call */
-        capture_rotate(capture_pending_count() == 0);
+        capture_rotate(capture_pending_count() == 0 && capture_is_settled());
     }
     errno = error;
     return result;

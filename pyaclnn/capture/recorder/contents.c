@@ -36,6 +36,10 @@ static inline void copy_apart(uint8_t *to, const uint8_t *from, int64_t count, i
 /* The same, without a call an element: the compiler knows these sizes. */
 static void copy_row(uint8_t *to, const uint8_t *from, int64_t count, int64_t step, size_t size)
 {
+    if (step == (int64_t)size) {
+        memcpy(to, from, (size_t)count * size);
+        return;
+    }
     switch (size) {
     case 1:
         copy_apart(to, from, count, step, 1);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "arrived.h"
 #include "clock.h"
 #include "file.h"
 #include "graphs.h"
@@ -75,22 +76,27 @@ void capture_copy_tensor(const struct capture_operand *of, uint64_t call, uint64
 /* Write copies that have arrived; those of a stream that failed are written in full. */
 static void finish(struct capture_pending *taken, bool failed)
 {
+    struct capture_pending *arrived = NULL, **end = &arrived;
     if (failed) {
         capture_forget_images();
     }
     while (taken != NULL) {
         struct capture_pending *one = taken;
         taken = one->next;
+        if (one->failure == 0 && !(failed && one->phase == CAPTURE_AFTER)) {
+            one->full = one->full || failed;
+            one->next = NULL;
+            *end = one;
+            end = &one->next;
+            continue;
+        }
         if (one->failure == 0) {
-            if (failed && one->phase == CAPTURE_AFTER) {
-                capture_write_absence(one->call, &one->of, one->phase, "its stream failed");
-            } else {
-                capture_write_image(one->call, &one->of, one->phase, one->image, one->full || failed);
-            }
+            capture_write_absence(one->call, &one->of, one->phase, "its stream failed");
             capture_drop_image(one->image);
         }
         free(one);
     }
+    capture_hand_arrived(arrived);
 }
 
 /* Give up copies that are not waited for. Their memory stays: a device may yet write it. */
@@ -279,6 +285,7 @@ void capture_free_room(int32_t device)
 {
     const struct capture_reach reach = {.kind = device < 0 ? CAPTURE_OF_ALL : CAPTURE_OF_DEVICE, .device = device};
     await_within(&reach, PATIENCE_MS);
+    capture_settle();
     capture_forget_images();
     capture_free_pinned();
 }

@@ -9,6 +9,7 @@
 static pthread_mutex_t *const lock = &capture_locks[CAPTURE_FILE];
 static pthread_cond_t given;
 static struct capture_bytes handed, room; /* no bytes: none is handed over */
+static bool woken;   /* by other work */
 static bool packing; /* without the lock: the bytes stay as they are, though another thread may write them */
 
 __attribute__((constructor)) static void make_condition(void)
@@ -32,11 +33,18 @@ bool capture_hand_over(struct capture_bytes *block)
     return true;
 }
 
+void capture_wake(void)
+{
+    woken = true;
+    pthread_cond_signal(&given);
+}
+
 void capture_await_handed(const struct timespec *until)
 {
-    if (handed.length == 0) {
+    if (handed.length == 0 && !woken) {
         pthread_cond_timedwait(&given, lock, until);
     }
+    woken = false;
 }
 
 bool capture_pack_handed(struct capture_packed *packed)

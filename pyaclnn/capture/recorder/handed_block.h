@@ -11,7 +11,8 @@
 
 /* Hand a block over, which is empty then; false: the block before is still here. */
 bool capture_hand_over(struct capture_bytes *block);
-/* Wait for a block, until a time by CLOCK_MONOTONIC. */
+/* Wait for a block or other work, until a time by CLOCK_MONOTONIC. */
+void capture_wake(void); /* there is other work */
 void capture_await_handed(const struct timespec *until);
 /* Pack the block, without the lock meanwhile; false: there is none, or another thread has written it. */
 bool capture_pack_handed(struct capture_packed *packed);

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
+#include "arrived.h"
 #include "copies.h"
 #include "file.h"
 #include "known.h"
@@ -66,11 +67,17 @@ int capture_begin(const char *path, const char *options)
     return begin(path, options);
 }
 
+static void end(void)
+{
+    capture_settle();
+    capture_close();
+}
+
 /* End the trace: what is pending is waited for, within bounds. */
 void capture_end(void)
 {
     capture_end_contents();
-    capture_close();
+    end();
 }
 
 __attribute__((constructor)) static void start(void)
@@ -83,5 +90,5 @@ __attribute__((constructor)) static void start(void)
 
 __attribute__((destructor)) static void stop(void)
 {
-    capture_close();
+    end();
 }

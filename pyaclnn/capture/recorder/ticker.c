@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <time.h>
 
+#include "arrived.h"
 #include "file.h"
 #include "locks.h"
 
@@ -25,6 +26,7 @@ static void *tick(void *unused)
         until.tv_sec += until.tv_nsec / SECOND;
         until.tv_nsec %= SECOND;
         capture_tick(&until);
+        capture_write_arrived();
     }
     __atomic_store_n(&ticking, false, __ATOMIC_RELEASE);
     return unused;

@@ -4,10 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "arrived.h"
 #include "clock.h"
 #include "convention.h"
-#include "copies.h"
 #include "file.h"
 #include "flight.h"
 #include "hooks.h"
@@ -15,9 +13,9 @@
 #include "known.h"
 #include "locks.h"
 #include "note.h"
-#include "pending.h"
 #include "settings.h"
 #include "ticker.h"
+#include "waits.h"
 
 /* Calls that CANN makes itself, while it is in one, are no calls of the program. */
 static _Thread_local bool inside;
@@ -202,9 +200,12 @@ static uint64_t record_call(uint32_t number, struct capture_function *function,
         hook == CAPTURE_END_CONTEXT) {
         capture_before(function, call, words, of);
     }
-    const bool waits = capture_waits(function);
+    const bool waits = capture_is_copied() && capture_waits(function);
     if (waits) {
-        capture_await();
+        capture_await(function, words);
+    }
+    if (hook == CAPTURE_GRAPH_BEGIN) {
+        capture_bar_waits();
     }
     const bool changes = capture_begin_change(function, words);
     const uint64_t begin = capture_now(CLOCK_MONOTONIC);
@@ -256,10 +257,16 @@ static uint64_t record_call(uint32_t number, struct capture_function *function,
     }
     capture_end_if_failed();
     pthread_mutex_unlock(&capture_locks[CAPTURE_FILE]);
+    if (hook == CAPTURE_GRAPH_BEGIN) {
+        capture_permit_waits();
+    }
+    if (waits) {
+        capture_arrived(function, words, (int32_t)result);
+    }
     capture_after(function, call, words, result, of, noted.drawn);
     capture_end_use(&use);
     if (capture_is_full()) { /* contents lie in the file of their call */
-        capture_rotate(capture_pending_count() == 0 && capture_is_settled());
+        capture_rotate(capture_is_at_rest());
     }
     errno = error;
     return result;

@@ -7,6 +7,7 @@
 
 #include "handed_block.h"
 #include "images.h"
+#include "known.h"
 #include "locks.h"
 
 static const size_t MOST = 8 << 20; /* bytes; more are written by the thread that hands them over */
@@ -24,15 +25,9 @@ static void write_one(struct capture_pending *one)
     free(one);
 }
 
-/* CANN may take its memory back when the process ends: before that nothing may read it any more. */
-static void watch_exit(void)
+/* Let the recorder's thread write copies, so that the program's own goes on. */
+static void hand_over(struct capture_pending *taken)
 {
-    atexit(capture_settle);
-}
-
-void capture_hand_arrived(struct capture_pending *taken)
-{
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
     struct capture_pending *handed = NULL, **end = &handed;
     size_t size = 0;
     while (taken != NULL) {
@@ -48,7 +43,6 @@ void capture_hand_arrived(struct capture_pending *taken)
         }
     }
     if (handed != NULL) {
-        pthread_once(&once, watch_exit);
         pthread_mutex_lock(lock);
         *last = handed;
         last = end;
@@ -59,6 +53,46 @@ void capture_hand_arrived(struct capture_pending *taken)
         if (many) {
             capture_write_arrived();
         }
+    }
+}
+
+void capture_finish(struct capture_pending *taken, bool failed)
+{
+    struct capture_pending *arrived = NULL, **end = &arrived;
+    if (failed) {
+        capture_forget_images();
+    }
+    while (taken != NULL) {
+        struct capture_pending *one = taken;
+        taken = one->next;
+        if (one->failure == 0 && !(failed && one->phase == CAPTURE_AFTER)) {
+            one->full = one->full || failed;
+            one->next = NULL;
+            *end = one;
+            end = &one->next;
+            continue;
+        }
+        if (one->failure == 0) {
+            capture_write_absence(one->call, &one->of, one->phase, "its stream failed");
+            capture_drop_image(one->image);
+        }
+        free(one);
+    }
+    hand_over(arrived);
+}
+
+void capture_lose(struct capture_pending *taken)
+{
+    if (taken != NULL) {
+        capture_forget_images();
+    }
+    while (taken != NULL) {
+        struct capture_pending *one = taken;
+        taken = one->next;
+        if (one->failure == 0) {
+            capture_write_absence(one->call, &one->of, one->phase, "its copy was not waited for");
+        }
+        free(one);
     }
 }
 

@@ -4,9 +4,11 @@
 
 #include "pending.h"
 
-/* Let the recorder's thread write copies, so that the program's own goes on. */
-void capture_hand_arrived(struct capture_pending *taken);
-/* Write what was handed over, from this thread. */
+/* Have copies written that have arrived; those of a stream that failed are written in full. */
+void capture_finish(struct capture_pending *taken, bool failed);
+/* Give up copies that are not waited for. Their memory stays: a device may yet write it. */
+void capture_lose(struct capture_pending *taken);
+/* Write what has arrived, from this thread. */
 void capture_write_arrived(void);
 /* The same, and wait for what other threads are writing: nothing reads memory of CANN any more. */
 void capture_settle(void);

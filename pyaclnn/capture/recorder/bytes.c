@@ -25,7 +25,7 @@ bool capture_is_out_of_memory(void)
 bool capture_room(struct capture_bytes *to, size_t more)
 {
     if (to->length + more > to->capacity) {
-        const size_t capacity = 2 * (to->length + more) + 4096;
+        const size_t capacity = 2 * (to->length + more) + 512;
         uint8_t *data = capture_memory(to->data, capacity);
         if (data == NULL) {
             return false;

@@ -10,6 +10,7 @@
 #include "graphs.h"
 #include "pending.h"
 #include "settings.h"
+#include "waits.h"
 
 enum { TO_DEVICE = 1, ANY_KIND = 4, PAGE = 4096, PAGES = 256 };
 
@@ -117,9 +118,6 @@ void capture_after(const struct capture_function *function, uint64_t call,
     const bool failed = function->result == 'i' && (int32_t)result != 0;
     if (!capture_is_copied()) {
         return;
-    }
-    if (capture_waits(function)) {
-        capture_arrived(function, words, (int32_t)result);
     }
     if (failed && of != NULL) {
         capture_keep_in_full(call);

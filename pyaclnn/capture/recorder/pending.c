@@ -10,6 +10,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct capture_pending *first, **last = &first;
 static struct capture_amount pending;
 static bool has_failures; /* ever */
+static uint64_t begun; /* copies, ever */
 
 size_t capture_pending_count(void)
 {
@@ -26,6 +27,9 @@ void capture_append_pending(struct capture_pending *one)
 {
     one->next = NULL;
     pthread_mutex_lock(&lock);
+    if (one->order == 0 && one->failure == 0) {
+        one->order = ++begun;
+    }
     *last = one;
     last = &one->next;
     if (one->failure != 0) {
@@ -34,6 +38,23 @@ void capture_append_pending(struct capture_pending *one)
     __atomic_store_n(&pending.count, pending.count + 1, __ATOMIC_RELAXED);
     __atomic_store_n(&pending.bytes, pending.bytes + one->size, __ATOMIC_RELAXED);
     pthread_mutex_unlock(&lock);
+}
+
+void capture_append_all_pending(struct capture_pending *list)
+{
+    while (list != NULL) {
+        struct capture_pending *one = list;
+        list = one->next;
+        capture_append_pending(one);
+    }
+}
+
+uint64_t capture_begun_pending(void)
+{
+    pthread_mutex_lock(&lock);
+    const uint64_t now = begun;
+    pthread_mutex_unlock(&lock);
+    return now;
 }
 
 static bool is_within(const struct capture_pending *one, const struct capture_reach *reach)
@@ -50,13 +71,13 @@ static bool is_within(const struct capture_pending *one, const struct capture_re
     }
 }
 
-struct capture_pending *capture_take_pending(const struct capture_reach *reach, uint64_t before)
+struct capture_pending *capture_take_pending(const struct capture_reach *reach, uint64_t until)
 {
     struct capture_pending *taken = NULL, **end = &taken;
     pthread_mutex_lock(&lock);
     for (struct capture_pending **at = &first; *at != NULL;) {
         struct capture_pending *one = *at;
-        if (is_within(one, reach) && one->order < before) {
+        if (is_within(one, reach) && one->order <= until) {
             *at = one->next;
             one->next = NULL;
             *end = one;

@@ -14,7 +14,8 @@ struct capture_place {
 /* A record that waits for its copy, of which it may not be the first. */
 struct capture_pending {
     struct capture_pending *next;
-    uint64_t call, stream, order;
+    uint64_t call, stream;
+    uint64_t order; /* its number among all copies; 0: not yet on the list */
     uint64_t size; /* of the copy that was made for it; 0: another's serves */
     struct capture_place place;
     struct capture_operand of;
@@ -39,8 +40,10 @@ struct capture_amount {
 };
 
 void capture_append_pending(struct capture_pending *one);
-/* Take records that were begun before a number off the list. */
-struct capture_pending *capture_take_pending(const struct capture_reach *reach, uint64_t before);
+void capture_append_all_pending(struct capture_pending *list);
+uint64_t capture_begun_pending(void); /* copies until now: the number of the last one */
+/* Take records off the list whose copies have at most a number. */
+struct capture_pending *capture_take_pending(const struct capture_reach *reach, uint64_t until);
 bool capture_is_pending(struct capture_amount more_than);
 size_t capture_pending_count(void);
 /* A call has failed: what it reads is not only hashed. */

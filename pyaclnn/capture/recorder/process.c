@@ -6,10 +6,10 @@
 #include <stdlib.h>
 
 #include "arrived.h"
-#include "copies.h"
 #include "file.h"
 #include "known.h"
 #include "settings.h"
+#include "waits.h"
 
 static const char PATH[] = "PYACLNN_CAPTURE", OPTIONS[] = "PYACLNN_CAPTURE_OPTIONS";
 

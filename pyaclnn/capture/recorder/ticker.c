@@ -2,16 +2,15 @@
 /* The thread that writes what waits to be written. */
 #include "ticker.h"
 
-#include <pthread.h>
-#include <signal.h>
 #include <stdbool.h>
 #include <time.h>
 
 #include "arrived.h"
 #include "file.h"
 #include "locks.h"
+#include "threads.h"
 
-enum { STACK = 256 << 10, TICK = 100000000, SECOND = 1000000000 };
+enum { TICK = 100000000, SECOND = 1000000000 };
 
 static bool ticking;
 
@@ -32,27 +31,11 @@ static void *tick(void *unused)
     return unused;
 }
 
-/* Signals are the program's threads'. */
-static void start_thread(void)
-{
-    sigset_t all, before;
-    pthread_attr_t attributes;
-    pthread_t thread;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    pthread_attr_init(&attributes);
-    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-    pthread_attr_setstacksize(&attributes, STACK);
-    pthread_create(&thread, &attributes, tick, NULL); /* without it other calls write the blocks */
-    pthread_attr_destroy(&attributes);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-}
-
 void capture_keep_ticking(void)
 {
     if (!__atomic_load_n(&ticking, __ATOMIC_RELAXED) &&
         !__atomic_exchange_n(&ticking, true, __ATOMIC_ACQUIRE)) {
-        start_thread();
+        capture_start_thread(tick); /* without it other calls write the blocks */
     }
 }
 

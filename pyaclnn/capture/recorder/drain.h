@@ -1,0 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Waits for a stream whose copies have become many. */
+#pragma once
+
+#include <stdint.h>
+
+void capture_drain(uint64_t stream);

@@ -1,0 +1,382 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Waits for copies: those of the program, and those of the recorder.
+ *
+ * CANN reports the failure of a stream to one wait. If that is the recorder's, the program's next wait
+ * gets it as well; if it is the program's, a wait of the recorder for the same stream, in another thread,
+ * may return as if nothing had happened. So each knows of the others that are on their way. */
+#include "waits.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "arrived.h"
+#include "clock.h"
+#include "graphs.h"
+#include "locks.h"
+
+enum { FIRST_OF_WORK = 500000, COMPLETE = 0, MILLISECOND = 1000000, SECOND = 1000000000 };
+enum { PATIENCE_AT_END_MS = 5000, RETURNS_WITHIN_MS = 100 };
+
+/* A wait on its way. */
+struct wait {
+    struct wait *next;
+    struct capture_reach reach; /* whose copies it has taken off the list */
+    struct capture_reach of;    /* what it is waiting for now */
+    bool by_program;
+    bool failed; /* the program was told of a failure of that */
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t returned;
+static struct wait *waits;
+static unsigned bars; /* of graphs that begin, and of the end of the process */
+static _Thread_local struct wait of_program;
+static pthread_key_t leaving; /* set in a thread while it waits */
+static _Thread_local uint64_t awaited; /* the last copy before the program's wait */
+
+static void make_condition(void)
+{
+    pthread_condattr_t attributes;
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_cond_init(&returned, &attributes);
+    pthread_condattr_destroy(&attributes);
+}
+
+struct capture_reach capture_of_stream(uint64_t stream)
+{
+    return (struct capture_reach){
+        .kind = CAPTURE_OF_STREAM, .context = capture_context(), .stream = stream};
+}
+
+static bool overlap(const struct capture_reach *a, const struct capture_reach *b)
+{
+    if (a->kind > CAPTURE_OF_CONTEXT || b->kind > CAPTURE_OF_CONTEXT) {
+        return true; /* a device, which may be that of the context */
+    }
+    const bool both = a->kind == CAPTURE_OF_STREAM && b->kind == CAPTURE_OF_STREAM;
+    return a->context == b->context && (!both || a->stream == b->stream);
+}
+
+/* True if copies within reach are with a wait of the recorder. */
+static bool are_taken(const struct capture_reach *reach)
+{
+    const struct wait *one = waits;
+    while (one != NULL && (one->by_program || !overlap(&one->reach, reach))) {
+        one = one->next;
+    }
+    return one != NULL;
+}
+
+static bool does_program_await(const struct capture_reach *reach)
+{
+    const struct wait *one = waits;
+    while (one != NULL && !(one->by_program && overlap(&one->of, reach))) {
+        one = one->next;
+    }
+    return one != NULL;
+}
+
+static void begin(struct wait *own)
+{
+    own->next = waits;
+    waits = own;
+}
+
+static void end(const struct wait *own)
+{
+    pthread_mutex_lock(&lock);
+    struct wait **at = &waits;
+    while (*at != own) {
+        at = &(*at)->next;
+    }
+    *at = own->next;
+    pthread_cond_broadcast(&returned);
+    pthread_mutex_unlock(&lock);
+}
+
+/* Begin a wait of the recorder, and take its copies off the list; a wait that has some of them, in
+ * another thread, ends before. */
+static struct capture_pending *begin_own(struct wait *own, const struct capture_reach *reach)
+{
+    *own = (struct wait){.reach = *reach, .of = *reach};
+    while (are_taken(reach)) {
+        pthread_cond_wait(&returned, &lock);
+    }
+    begin(own);
+    return capture_take_pending(reach, UINT64_MAX);
+}
+
+static bool has_ended(int status)
+{
+    return status == 0 || (status >= FIRST_OF_WORK && status != CAPTURE_TIMED_OUT);
+}
+
+/* The program's next wait is to have a failure, too. */
+static void keep_failure(const struct capture_pending *of, int32_t status)
+{
+    struct capture_pending *made = capture_memory(NULL, sizeof *made);
+    const char *text = capture_ask(CAPTURE_RECENT_MESSAGE);
+    if (made != NULL) {
+        *made = (struct capture_pending){.stream = of->stream, .place = of->place, .failure = status};
+        made->message = text == NULL ? NULL : strdup(text); /* stays: the program may have it */
+        capture_append_pending(made);
+    }
+}
+
+enum outcome { UNKNOWN, DONE, FAILED };
+
+/* Wait for the stream of a copy, until a time, or, if it is 0, as the program does. */
+static enum outcome await_stream(struct wait *own, const struct capture_pending *one, uint64_t until)
+{
+    const uint64_t now = capture_now(CLOCK_MONOTONIC_COARSE);
+    const uint64_t left = until > now ? (until - now) / MILLISECOND : 0;
+    if (capture_graph_takes(one->stream)) {
+        return UNKNOWN;
+    }
+    pthread_mutex_lock(&lock);
+    own->of = (struct capture_reach){
+        .kind = CAPTURE_OF_STREAM, .context = one->place.context, .stream = one->stream};
+    own->failed = false;
+    pthread_mutex_unlock(&lock);
+    const int status =
+        until == 0 ? capture_call(CAPTURE_SYNCHRONIZE_STREAM, one->stream, 0, 0, 0, 0, 0)
+                   : capture_call(CAPTURE_SYNCHRONIZE_WITHIN, one->stream, left > 0 ? left : 1, 0, 0, 0, 0);
+    if (has_ended(status) && status != 0) {
+        keep_failure(one, status);
+    }
+    pthread_mutex_lock(&lock);
+    const bool failed = own->failed, told = does_program_await(&own->of);
+    pthread_mutex_unlock(&lock);
+    if (!has_ended(status)) {
+        return UNKNOWN;
+    }
+    if (status != 0 || failed) {
+        return FAILED;
+    }
+    return told ? UNKNOWN : DONE;
+}
+
+/* Wait for the streams of copies. Return whether all have arrived; the others are pending again. */
+static bool await_streams(struct wait *own, struct capture_pending *taken, uint64_t until)
+{
+    if (taken == NULL) { /* and maybe CANN is not loaded */
+        return true;
+    }
+    const uint64_t here = capture_context();
+    uint64_t context = here;
+    bool all = true;
+    while (taken != NULL) {
+        struct capture_pending *of_one = taken, *last = taken;
+        while (last->next != NULL && last->next->stream == of_one->stream &&
+               last->next->place.context == of_one->place.context) {
+            last = last->next;
+        }
+        taken = last->next;
+        last->next = NULL;
+        if (of_one->place.context != context) {
+            context = of_one->place.context;
+            capture_call(CAPTURE_SET_CONTEXT, context, 0, 0, 0, 0, 0);
+        }
+        const enum outcome outcome = await_stream(own, of_one, until);
+        if (outcome == UNKNOWN) {
+            all = false;
+            capture_append_all_pending(of_one);
+        } else {
+            capture_finish(of_one, outcome == FAILED);
+        }
+    }
+    if (context != here && here != 0) {
+        capture_call(CAPTURE_SET_CONTEXT, here, 0, 0, 0, 0, 0);
+    }
+    return all;
+}
+
+static uint64_t after(uint64_t milliseconds)
+{
+    return capture_now(CLOCK_MONOTONIC_COARSE) + milliseconds * MILLISECOND;
+}
+
+bool capture_await_copies(const struct capture_reach *reach, uint64_t patience)
+{
+    struct wait own;
+    pthread_mutex_lock(&lock);
+    const bool barred = bars != 0 || capture_graph_is_open();
+    struct capture_pending *taken = barred ? NULL : begin_own(&own, reach);
+    pthread_mutex_unlock(&lock);
+    if (barred) {
+        return false;
+    }
+    const bool all = await_streams(&own, taken, after(patience));
+    end(&own);
+    return all;
+}
+
+void capture_bar_waits(void)
+{
+    pthread_mutex_lock(&lock);
+    bars++;
+    while (are_taken(&(struct capture_reach){.kind = CAPTURE_OF_ALL})) {
+        pthread_cond_wait(&returned, &lock);
+    }
+    pthread_mutex_unlock(&lock);
+}
+
+void capture_permit_waits(void)
+{
+    pthread_mutex_lock(&lock);
+    bars--;
+    pthread_mutex_unlock(&lock);
+}
+
+void capture_end_waits(void)
+{
+    capture_bar_waits();
+    capture_settle();
+}
+
+bool capture_is_at_rest(void)
+{
+    pthread_mutex_lock(&lock);
+    const bool waited = capture_pending_count() == 0 && !are_taken(&(struct capture_reach){.kind = CAPTURE_OF_ALL});
+    pthread_mutex_unlock(&lock);
+    return waited && capture_is_settled();
+}
+
+void capture_end_stream(uint64_t stream, bool waits_for_it)
+{
+    const struct capture_reach reach = capture_of_stream(stream);
+    struct wait own;
+    pthread_mutex_lock(&lock);
+    struct capture_pending *taken = begin_own(&own, &reach);
+    pthread_mutex_unlock(&lock);
+    if (waits_for_it) { /* as the program does */
+        await_streams(&own, taken, 0);
+    } else {
+        capture_lose(taken);
+    }
+    end(&own);
+}
+
+/* Wait for copies; what has not arrived in time is lost, or stays on the list. */
+static void await_last(struct capture_reach reach, uint64_t patience, bool loses)
+{
+    struct wait own;
+    pthread_mutex_lock(&lock);
+    struct capture_pending *taken = begin_own(&own, &reach);
+    pthread_mutex_unlock(&lock);
+    await_streams(&own, taken, after(patience));
+    if (loses) {
+        capture_lose(capture_take_pending(&reach, UINT64_MAX));
+    }
+    end(&own);
+}
+
+void capture_end_context(uint64_t context)
+{
+    await_last((struct capture_reach){.kind = CAPTURE_OF_CONTEXT, .context = context}, CAPTURE_PATIENCE_MS, true);
+}
+
+void capture_end_contents(void)
+{
+    await_last((struct capture_reach){.kind = CAPTURE_OF_ALL}, PATIENCE_AT_END_MS, true);
+}
+
+void capture_await_inputs(uint64_t stream)
+{
+    await_last(capture_of_stream(stream), CAPTURE_PATIENCE_MS, true);
+}
+
+void capture_free_room(int32_t device)
+{
+    const struct capture_reach reach = {.kind = device < 0 ? CAPTURE_OF_ALL : CAPTURE_OF_DEVICE, .device = device};
+    await_last(reach, CAPTURE_PATIENCE_MS, false);
+    capture_settle();
+    capture_forget_images();
+    capture_free_pinned();
+}
+
+bool capture_waits(const struct capture_function *function)
+{
+    return function->hook == CAPTURE_SYNCHRONIZE || function->hook == CAPTURE_SYNCHRONIZE_DEVICE ||
+           function->hook == CAPTURE_QUERY;
+}
+
+/* True if the work is over: a status of the wait itself, such as that of a wrong handle, says nothing. */
+static bool is_over(const struct capture_function *function, const union mock_word *words, int32_t status)
+{
+    int32_t queried = COMPLETE;
+    if (function->hook == CAPTURE_QUERY && status == 0) {
+        memcpy(&queried, words[1].pointer, sizeof queried);
+    }
+    return has_ended(status) && queried == COMPLETE;
+}
+
+/* A thread that is cancelled waits no longer. */
+static void leave(void *own)
+{
+    end(own);
+}
+
+__attribute__((constructor)) static void start(void)
+{
+    make_condition();
+    pthread_key_create(&leaving, leave);
+}
+
+/* A stream, or the device of its context. */
+void capture_await(const struct capture_function *function, const union mock_word *words)
+{
+    const bool of_device = function->hook == CAPTURE_SYNCHRONIZE_DEVICE;
+    of_program = (struct wait){.of = capture_of_stream(of_device ? 0 : words[0].bits), .by_program = true};
+    of_program.of.kind = of_device ? CAPTURE_OF_CONTEXT : CAPTURE_OF_STREAM;
+    awaited = capture_begun_pending();
+    pthread_mutex_lock(&lock);
+    begin(&of_program);
+    pthread_mutex_unlock(&lock);
+    pthread_setspecific(leaving, &of_program);
+}
+
+/* A wait of the recorder for the same returns now as well, and maybe with a failure, unless it is for
+ * work that came later. */
+int32_t capture_kept_failure(const struct capture_function *function, const union mock_word *words,
+                             const char **message)
+{
+    if (!is_over(function, words, 0)) {
+        return 0;
+    }
+    const uint64_t until = after(RETURNS_WITHIN_MS);
+    const struct timespec limit = {.tv_sec = (time_t)(until / SECOND), .tv_nsec = (long)(until % SECOND)};
+    pthread_mutex_lock(&lock);
+    while (are_taken(&of_program.of) && pthread_cond_timedwait(&returned, &lock, &limit) == 0) {
+    }
+    pthread_mutex_unlock(&lock);
+    return capture_has_failures() ? capture_find_failure(&of_program.of, message) : 0;
+}
+
+void capture_arrived(const struct capture_function *function, const union mock_word *words, int32_t status)
+{
+    const struct capture_reach *reach = &of_program.of;
+    const bool known = reach->kind == CAPTURE_OF_STREAM || reach->context != 0;
+    if (is_over(function, words, status) && known) {
+        pthread_mutex_lock(&lock);
+        for (struct wait *one = waits; status != 0 && one != NULL; one = one->next) {
+            one->failed = one->failed || overlap(&one->of, reach);
+        }
+        pthread_mutex_unlock(&lock);
+        capture_finish(capture_take_pending(reach, awaited), status != 0);
+    }
+    pthread_setspecific(leaving, NULL);
+    end(&of_program);
+}
+
+/* A child of a fork has no other thread that waits. */
+static void forget_waits(void)
+{
+    pthread_mutex_init(&lock, NULL);
+    make_condition();
+    waits = NULL;
+    bars = 0;
+}
+CAPTURE_IN_CHILD(forget_waits)

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Waits for copies: those of the program, and those of the recorder. */
+#pragma once
+
+#include "pending.h"
+
+enum { CAPTURE_TIMED_OUT = 507046, CAPTURE_PATIENCE_MS = 1000 };
+
+/* Return whether a function waits, for a stream or for the device of its context, or finds that there
+ * is nothing to wait for. */
+bool capture_waits(const struct capture_function *function);
+/* The program begins to wait, and has waited. */
+void capture_await(const struct capture_function *function, const union mock_word *words);
+void capture_arrived(const struct capture_function *function, const union mock_word *words, int32_t status);
+/* The status and message of what it waits for, if a wait of the recorder was told of them; or 0. */
+int32_t capture_kept_failure(const struct capture_function *function, const union mock_word *words,
+                             const char **message);
+
+struct capture_reach capture_of_stream(uint64_t stream); /* in the current context */
+/* Wait for copies, for so many milliseconds, unless a graph is captured. Return whether all have arrived. */
+bool capture_await_copies(const struct capture_reach *reach, uint64_t patience);
+/* A graph is about to be captured, whose end alone permits waits: await those of other threads, and let
+ * none begin. */
+void capture_bar_waits(void);
+void capture_permit_waits(void); /* the graph has begun, or was refused */
+void capture_await_inputs(uint64_t stream); /* before what runs elsewhere; as long as that is bearable */
+void capture_end_stream(uint64_t stream, bool waits); /* the program is about to destroy it */
+void capture_end_context(uint64_t context);
+void capture_end_contents(void); /* the trace ends */
+/* The program gives a device back, and with it all that it has of it; -1: every device. */
+void capture_free_room(int32_t device);
+/* The process ends: no wait begins any more, and none is on its way. */
+void capture_end_waits(void);
+/* Return whether no copy is on its way, to the file or at all. */
+bool capture_is_at_rest(void);

@@ -65,18 +65,16 @@ void capture_finish(struct capture_pending *taken, bool failed)
     while (taken != NULL) {
         struct capture_pending *one = taken;
         taken = one->next;
-        if (one->failure == 0 && !(failed && one->phase == CAPTURE_AFTER)) {
+        if (failed && one->phase == CAPTURE_AFTER) {
+            capture_write_absence(one->call, &one->of, one->phase, "its stream failed");
+            capture_drop_image(one->image);
+            free(one);
+        } else {
             one->full = one->full || failed;
             one->next = NULL;
             *end = one;
             end = &one->next;
-            continue;
         }
-        if (one->failure == 0) {
-            capture_write_absence(one->call, &one->of, one->phase, "its stream failed");
-            capture_drop_image(one->image);
-        }
-        free(one);
     }
     hand_over(arrived);
 }
@@ -89,9 +87,7 @@ void capture_lose(struct capture_pending *taken)
     while (taken != NULL) {
         struct capture_pending *one = taken;
         taken = one->next;
-        if (one->failure == 0) {
-            capture_write_absence(one->call, &one->of, one->phase, "its copy was not waited for");
-        }
+        capture_write_absence(one->call, &one->of, one->phase, "its copy was not waited for");
         free(one);
     }
 }

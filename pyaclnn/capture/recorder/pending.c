@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Records that wait for their copies, and failures that wait for the program. */
+/* Records that wait for their copies. */
 #include "pending.h"
 
 #include <pthread.h>
@@ -9,7 +9,6 @@
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct capture_pending *first, **last = &first;
 static struct capture_amount pending;
-static bool has_failures; /* ever */
 static uint64_t begun; /* copies, ever */
 
 size_t capture_pending_count(void)
@@ -27,14 +26,11 @@ void capture_append_pending(struct capture_pending *one)
 {
     one->next = NULL;
     pthread_mutex_lock(&lock);
-    if (one->order == 0 && one->failure == 0) {
+    if (one->order == 0) {
         one->order = ++begun;
     }
     *last = one;
     last = &one->next;
-    if (one->failure != 0) {
-        __atomic_store_n(&has_failures, true, __ATOMIC_RELAXED);
-    }
     __atomic_store_n(&pending.count, pending.count + 1, __ATOMIC_RELAXED);
     __atomic_store_n(&pending.bytes, pending.bytes + one->size, __ATOMIC_RELAXED);
     pthread_mutex_unlock(&lock);
@@ -57,15 +53,15 @@ uint64_t capture_begun_pending(void)
     return now;
 }
 
-static bool is_within(const struct capture_pending *one, const struct capture_reach *reach)
+bool capture_is_within(const struct capture_reach *reach, uint64_t stream, const struct capture_place *place)
 {
     switch (reach->kind) {
     case CAPTURE_OF_STREAM:
-        return one->stream == reach->stream && one->place.context == reach->context;
+        return stream == reach->stream && place->context == reach->context;
     case CAPTURE_OF_CONTEXT:
-        return one->place.context == reach->context;
+        return place->context == reach->context;
     case CAPTURE_OF_DEVICE:
-        return one->place.device == reach->device;
+        return place->device == reach->device;
     default:
         return true;
     }
@@ -77,13 +73,13 @@ struct capture_pending *capture_take_pending(const struct capture_reach *reach, 
     pthread_mutex_lock(&lock);
     for (struct capture_pending **at = &first; *at != NULL;) {
         struct capture_pending *one = *at;
-        if (is_within(one, reach) && one->order <= until) {
+        if (one->order <= until && capture_is_within(reach, one->stream, &one->place)) {
             *at = one->next;
             one->next = NULL;
-            *end = one;
-            end = &one->next;
             __atomic_store_n(&pending.count, pending.count - 1, __ATOMIC_RELAXED);
             __atomic_store_n(&pending.bytes, pending.bytes - one->size, __ATOMIC_RELAXED);
+            *end = one;
+            end = &one->next;
         } else {
             at = &one->next;
         }
@@ -102,25 +98,6 @@ void capture_keep_in_full(uint64_t call)
         one->full = one->full || one->call == call;
     }
     pthread_mutex_unlock(&lock);
-}
-
-bool capture_has_failures(void)
-{
-    return __atomic_load_n(&has_failures, __ATOMIC_RELAXED);
-}
-
-int32_t capture_find_failure(const struct capture_reach *reach, const char **message)
-{
-    int32_t found = 0;
-    pthread_mutex_lock(&lock);
-    for (const struct capture_pending *one = first; one != NULL && found == 0; one = one->next) {
-        if (one->failure != 0 && is_within(one, reach)) {
-            found = one->failure;
-            *message = one->message;
-        }
-    }
-    pthread_mutex_unlock(&lock);
-    return found;
 }
 
 /* A child of a fork has no streams that its copies could arrive on. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Records that wait for their copies, and failures that wait for the program. */
+/* Records that wait for their copies. */
 #pragma once
 
 #include "contents.h"
@@ -22,8 +22,6 @@ struct capture_pending {
     enum capture_phase phase;
     bool full;
     struct capture_image *image;
-    int32_t failure; /* no copy: the status of a stream that the recorder's wait has taken, or 0 */
-    char *message;   /* of that */
 };
 
 /* Which records: of a stream in a context (a default stream has the same handle in each), of a context,
@@ -34,6 +32,8 @@ struct capture_reach {
     uint64_t stream;
     int32_t device;
 };
+
+bool capture_is_within(const struct capture_reach *reach, uint64_t stream, const struct capture_place *place);
 
 struct capture_amount {
     size_t count, bytes;
@@ -48,6 +48,3 @@ bool capture_is_pending(struct capture_amount more_than);
 size_t capture_pending_count(void);
 /* A call has failed: what it reads is not only hashed. */
 void capture_keep_in_full(uint64_t call);
-bool capture_has_failures(void); /* or has ever had: most programs need not ask where a thread is */
-/* The status of a failure within reach, and its message; 0: there is none. It is not taken. */
-int32_t capture_find_failure(const struct capture_reach *reach, const char **message);

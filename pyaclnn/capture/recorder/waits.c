@@ -12,6 +12,7 @@
 
 #include "arrived.h"
 #include "clock.h"
+#include "failures.h"
 #include "graphs.h"
 #include "locks.h"
 
@@ -97,32 +98,27 @@ static void end(const struct wait *own)
 }
 
 /* Begin a wait of the recorder, and take its copies off the list; a wait that has some of them, in
- * another thread, ends before. */
-static struct capture_pending *begin_own(struct wait *own, const struct capture_reach *reach)
+ * another thread, ends before. False: it gives way to bars. */
+static bool begin_own(struct wait *own, const struct capture_reach *reach, bool gives_way,
+                      struct capture_pending **taken)
 {
     *own = (struct wait){.reach = *reach, .of = *reach};
+    pthread_mutex_lock(&lock);
     while (are_taken(reach)) {
         pthread_cond_wait(&returned, &lock);
     }
-    begin(own);
-    return capture_take_pending(reach, UINT64_MAX);
+    const bool begins = !gives_way || (bars == 0 && !capture_graph_is_open());
+    if (begins) {
+        begin(own);
+        *taken = capture_take_pending(reach, UINT64_MAX);
+    }
+    pthread_mutex_unlock(&lock);
+    return begins;
 }
 
 static bool has_ended(int status)
 {
     return status == 0 || (status >= FIRST_OF_WORK && status != CAPTURE_TIMED_OUT);
-}
-
-/* The program's next wait is to have a failure, too. */
-static void keep_failure(const struct capture_pending *of, int32_t status)
-{
-    struct capture_pending *made = capture_memory(NULL, sizeof *made);
-    const char *text = capture_ask(CAPTURE_RECENT_MESSAGE);
-    if (made != NULL) {
-        *made = (struct capture_pending){.stream = of->stream, .place = of->place, .failure = status};
-        made->message = text == NULL ? NULL : strdup(text); /* stays: the program may have it */
-        capture_append_pending(made);
-    }
 }
 
 enum outcome { UNKNOWN, DONE, FAILED };
@@ -144,10 +140,11 @@ static enum outcome await_stream(struct wait *own, const struct capture_pending 
         until == 0 ? capture_call(CAPTURE_SYNCHRONIZE_STREAM, one->stream, 0, 0, 0, 0, 0)
                    : capture_call(CAPTURE_SYNCHRONIZE_WITHIN, one->stream, left > 0 ? left : 1, 0, 0, 0, 0);
     if (has_ended(status) && status != 0) {
-        keep_failure(one, status);
+        capture_keep_failure(one->stream, one->place, status); /* the program's next wait has it, too */
     }
     pthread_mutex_lock(&lock);
-    const bool failed = own->failed, told = does_program_await(&own->of);
+    /* The program's wait may be told of a failure, and is asked later; a stream that ends has no later. */
+    const bool failed = own->failed, is_unsure = until != 0 && does_program_await(&own->of);
     pthread_mutex_unlock(&lock);
     if (!has_ended(status)) {
         return UNKNOWN;
@@ -155,7 +152,7 @@ static enum outcome await_stream(struct wait *own, const struct capture_pending 
     if (status != 0 || failed) {
         return FAILED;
     }
-    return told ? UNKNOWN : DONE;
+    return is_unsure ? UNKNOWN : DONE;
 }
 
 /* Wait for the streams of copies. Return whether all have arrived; the others are pending again. */
@@ -201,11 +198,8 @@ static uint64_t after(uint64_t milliseconds)
 bool capture_await_copies(const struct capture_reach *reach, uint64_t patience)
 {
     struct wait own;
-    pthread_mutex_lock(&lock);
-    const bool barred = bars != 0 || capture_graph_is_open();
-    struct capture_pending *taken = barred ? NULL : begin_own(&own, reach);
-    pthread_mutex_unlock(&lock);
-    if (barred) {
+    struct capture_pending *taken;
+    if (!begin_own(&own, reach, true, &taken)) {
         return false;
     }
     const bool all = await_streams(&own, taken, after(patience));
@@ -248,50 +242,56 @@ void capture_end_stream(uint64_t stream, bool waits_for_it)
 {
     const struct capture_reach reach = capture_of_stream(stream);
     struct wait own;
-    pthread_mutex_lock(&lock);
-    struct capture_pending *taken = begin_own(&own, &reach);
-    pthread_mutex_unlock(&lock);
+    struct capture_pending *taken;
+    begin_own(&own, &reach, false, &taken);
     if (waits_for_it) { /* as the program does */
         await_streams(&own, taken, 0);
-    } else {
-        capture_lose(taken);
+        taken = capture_take_pending(&reach, UINT64_MAX);
     }
+    capture_lose(taken);
+    capture_drop_failures(&reach);
     end(&own);
 }
 
-/* Wait for copies; what has not arrived in time is lost, or stays on the list. */
-static void await_last(struct capture_reach reach, uint64_t patience, bool loses)
+static void await_within(struct wait *own, const struct capture_reach *reach, uint64_t patience)
+{
+    struct capture_pending *taken;
+    begin_own(own, reach, false, &taken);
+    await_streams(own, taken, after(patience));
+}
+
+/* Wait for copies a last time; what has not arrived in time is lost. */
+static void await_last(struct capture_reach reach, uint64_t patience)
 {
     struct wait own;
-    pthread_mutex_lock(&lock);
-    struct capture_pending *taken = begin_own(&own, &reach);
-    pthread_mutex_unlock(&lock);
-    await_streams(&own, taken, after(patience));
-    if (loses) {
-        capture_lose(capture_take_pending(&reach, UINT64_MAX));
-    }
+    await_within(&own, &reach, patience);
+    capture_lose(capture_take_pending(&reach, UINT64_MAX));
     end(&own);
-}
-
-void capture_end_context(uint64_t context)
-{
-    await_last((struct capture_reach){.kind = CAPTURE_OF_CONTEXT, .context = context}, CAPTURE_PATIENCE_MS, true);
-}
-
-void capture_end_contents(void)
-{
-    await_last((struct capture_reach){.kind = CAPTURE_OF_ALL}, PATIENCE_AT_END_MS, true);
 }
 
 void capture_await_inputs(uint64_t stream)
 {
-    await_last(capture_of_stream(stream), CAPTURE_PATIENCE_MS, true);
+    await_last(capture_of_stream(stream), CAPTURE_PATIENCE_MS);
+}
+
+void capture_end_contents(void)
+{
+    await_last((struct capture_reach){.kind = CAPTURE_OF_ALL}, PATIENCE_AT_END_MS);
+}
+
+void capture_end_context(uint64_t context)
+{
+    const struct capture_reach reach = {.kind = CAPTURE_OF_CONTEXT, .context = context};
+    await_last(reach, CAPTURE_PATIENCE_MS);
+    capture_drop_failures(&reach);
 }
 
 void capture_free_room(int32_t device)
 {
     const struct capture_reach reach = {.kind = device < 0 ? CAPTURE_OF_ALL : CAPTURE_OF_DEVICE, .device = device};
-    await_last(reach, CAPTURE_PATIENCE_MS, false);
+    struct wait own;
+    await_within(&own, &reach, CAPTURE_PATIENCE_MS);
+    end(&own);
     capture_settle();
     capture_forget_images();
     capture_free_pinned();
@@ -352,7 +352,7 @@ int32_t capture_kept_failure(const struct capture_function *function, const unio
     while (are_taken(&of_program.of) && pthread_cond_timedwait(&returned, &lock, &limit) == 0) {
     }
     pthread_mutex_unlock(&lock);
-    return capture_has_failures() ? capture_find_failure(&of_program.of, message) : 0;
+    return capture_take_failure(&of_program.of, message);
 }
 
 void capture_arrived(const struct capture_function *function, const union mock_word *words, int32_t status)

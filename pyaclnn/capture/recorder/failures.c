@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Failures of streams that a wait of the recorder was told of, until the program waits. */
+#include "failures.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bytes.h"
+#include "locks.h"
+
+struct failure {
+    struct failure *next;
+    uint64_t stream;
+    struct capture_place place;
+    int32_t status;
+    const char *message; /* stays: the program may have it */
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct failure *failures; /* the last one first */
+
+void capture_keep_failure(uint64_t stream, struct capture_place place, int32_t status)
+{
+    struct failure *made = capture_memory(NULL, sizeof *made);
+    const char *text = capture_ask(CAPTURE_RECENT_MESSAGE);
+    if (made != NULL) {
+        *made = (struct failure){.stream = stream, .place = place, .status = status};
+        made->message = text == NULL ? NULL : strdup(text);
+        pthread_mutex_lock(&lock);
+        made->next = failures;
+        __atomic_store_n(&failures, made, __ATOMIC_RELAXED);
+        pthread_mutex_unlock(&lock);
+    }
+}
+
+int32_t capture_take_failure(const struct capture_reach *reach, const char **message)
+{
+    if (__atomic_load_n(&failures, __ATOMIC_RELAXED) == NULL) { /* as nearly always */
+        return 0;
+    }
+    pthread_mutex_lock(&lock);
+    struct failure **at = &failures;
+    while (*at != NULL && !capture_is_within(reach, (*at)->stream, &(*at)->place)) {
+        at = &(*at)->next;
+    }
+    struct failure *taken = *at;
+    if (taken != NULL) {
+        __atomic_store_n(at, taken->next, __ATOMIC_RELAXED);
+    }
+    pthread_mutex_unlock(&lock);
+    const int32_t status = taken == NULL ? 0 : taken->status;
+    if (taken != NULL) {
+        *message = taken->message;
+    }
+    free(taken);
+    return status;
+}
+
+void capture_drop_failures(const struct capture_reach *reach)
+{
+    const char *message;
+    while (capture_take_failure(reach, &message) != 0) {
+    }
+}
+
+/* A child of a fork has no streams. */
+static void forget_failures(void)
+{
+    pthread_mutex_init(&lock, NULL);
+    failures = NULL;
+}
+CAPTURE_IN_CHILD(forget_failures)

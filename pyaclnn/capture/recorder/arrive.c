@@ -6,6 +6,7 @@
 
 #include "clock.h"
 #include "convention.h"
+#include "failures.h"
 #include "file.h"
 #include "flight.h"
 #include "hooks.h"
@@ -38,6 +39,7 @@ static void leave(void *own)
     struct capture_bytes *record = own;
     free(record->data);
     *record = (struct capture_bytes){0};
+    capture_leave_failures();
     capture_leave_flights();
     capture_leave();
 }

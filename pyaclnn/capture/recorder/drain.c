@@ -49,9 +49,10 @@ static bool ask(const struct capture_reach *reach)
     is_running = is_running || capture_start_thread(wait_beside);
     asked = *reach;
     is_asked = is_running;
+    const bool runs = is_running;
     pthread_cond_signal(&given);
     pthread_mutex_unlock(&lock);
-    return is_running;
+    return runs;
 }
 
 /* Wait only for the stream of the program's own launch, and not while a graph is captured: that only the

@@ -14,11 +14,12 @@ struct failure {
     uint64_t stream;
     struct capture_place place;
     int32_t status;
-    const char *message; /* stays: the program may have it */
+    char *message;
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct failure *failures; /* the last one first */
+static _Thread_local char *given; /* the message of the last one that this thread took */
 
 void capture_keep_failure(uint64_t stream, struct capture_place place, int32_t status)
 {
@@ -51,10 +52,17 @@ int32_t capture_take_failure(const struct capture_reach *reach, const char **mes
     pthread_mutex_unlock(&lock);
     const int32_t status = taken == NULL ? 0 : taken->status;
     if (taken != NULL) {
-        *message = taken->message;
+        free(given);
+        *message = given = taken->message;
     }
     free(taken);
     return status;
+}
+
+void capture_leave_failures(void)
+{
+    free(given);
+    given = NULL;
 }
 
 void capture_drop_failures(const struct capture_reach *reach)

@@ -6,6 +6,8 @@
 
 /* Keep the failure of a stream, with CANN's recent message in this thread. */
 void capture_keep_failure(uint64_t stream, struct capture_place place, int32_t status);
-/* Take a failure within reach: return its status, and its message; 0: there is none. */
+/* Take a failure within reach: return its status, and its message, which stays until this thread takes
+ * another; 0: there is none. */
 int32_t capture_take_failure(const struct capture_reach *reach, const char **message);
+void capture_leave_failures(void); /* the thread ends */
 void capture_drop_failures(const struct capture_reach *reach); /* the program can wait for none of it */

@@ -97,7 +97,7 @@ void capture_end_use(struct capture_use *use)
         at = &(*at)->next;
     }
     if (*at != NULL) {
-        *at = use->next;
+        __atomic_store_n(at, use->next, __ATOMIC_RELAXED);
     }
     capture_release(use->object);
     pthread_mutex_unlock(&capture_locks[CAPTURE_OBJECTS]);

@@ -29,7 +29,9 @@ __all__ = [
     "build",
     "build_binding",
     "build_libraries",
+    "build_recorder",
     "flags_of",
+    "link_to",
     "preload",
     "start",
 ]
@@ -85,10 +87,22 @@ def build_libraries(keep: Keep, kind: str) -> list[str]:
     Returns:
         The linker's arguments of a program for them.
     """
-    names = sorted(path.stem.removeprefix("lib") for path in libdir().glob("lib*.so"))
     place = Path("mock_libs", libdir().name)
-    libraries = _build(keep, kind, f"mock_libs/libraries-{place.name}") / place
+    return link_to(_build(keep, kind, f"mock_libs/libraries-{place.name}") / place)
+
+
+def link_to(libraries: Path) -> list[str]:
+    """Return the linker's arguments of a program for libraries, which lie in a folder."""
+    names = sorted(path.stem.removeprefix("lib") for path in libdir().glob("lib*.so"))
     return [f"-L{libraries}", f"-Wl,-rpath,{libraries}", *(f"-l{name}" for name in names)]
+
+
+def build_recorder(keep: Keep, kind: str) -> tuple[Path, Path]:
+    """Build the libraries and the recorder of captures; return the folder and the file."""
+    place = Path("mock_libs", libdir().name)
+    recorder = "pyaclnn/capture/recorder"
+    folder = _build(keep, kind, f"mock_libs/libraries-{place.name}", f"{recorder}/pyaclnn_capture")
+    return folder / place, folder / recorder / "libpyaclnn_capture.so"
 
 
 def build_binding(keep: Keep, kind: str) -> Path:

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Threads with streams of their own, which wait in every way while the recorder waits beside them.
+/* Threads with streams of their own, which wait in every way while the recorder waits as well.
  *
- *     storm ROUNDS SEED [fault]
+ *     threads ROUNDS SEED [fault]
  *
  * Prints the waits that failed. Without a fault every result is checked. */
 #include <pthread.h>

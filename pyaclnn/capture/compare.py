@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from pyaclnn.base.printable import harmless
 from pyaclnn.capture.contents import AFTER, ContentsOf
+from pyaclnn.capture.masks import Masks
 from pyaclnn.capture.roles import role_of
 from pyaclnn.capture.trace import Call, Chip, read_trace
 from pyaclnn.capture.verdict import TIMED_OUT, Answer, CallId, Outcome
@@ -24,7 +25,7 @@ def compare(one: Path, other: Path, *, exact: bool = False) -> Outcome:
     """Compare the calls of two traces, thread by thread, in the order of each.
 
     Calls whose answers depend on time are left out, and so are waits that reached their limit and
-    what asks for the current context.
+    what asks for the current context. Results that an operator's mask turns off are not compared.
     Threads with the same functions belong together, the others in the order of their first calls.
     The first call that is another ends a thread.
 
@@ -38,7 +39,8 @@ def compare(one: Path, other: Path, *, exact: bool = False) -> Outcome:
     """
     outcome = Outcome(harmless(one.name), harmless(other.name), "compared")
     with ContentsOf() as first, ContentsOf() as second:
-        (ones, chip), (others, twin_chip) = _threads(one, first), _threads(other, second)
+        masks = Masks()
+        (ones, chip), (others, twin_chip) = _threads(one, first, masks), _threads(other, second)
         outcome.chips = (chip, twin_chip)
         for threads in _pairs(ones, others):
             for (call, answer), (twin, here) in itertools.zip_longest(*threads, fillvalue=_END):
@@ -50,9 +52,10 @@ def compare(one: Path, other: Path, *, exact: bool = False) -> Outcome:
                 outcome.calls += 1
                 outcome.compare_answers(call, answer, here)
                 results = {(c.place, c.element): c for c in second.take(twin.number, AFTER)}
+                off = masks.turned_off(call.number)
                 for contents in first.take(call.number, AFTER):
                     result = results.get((contents.place, contents.element))
-                    if result is None:
+                    if result is None or contents.name in off:
                         outcome.unjudged[call.name] += 1
                     else:
                         given = (call, contents, result.hash, result.data)
@@ -84,14 +87,18 @@ class _Thread(NamedTuple):
         return zip(map(CallId, self.numbers, self.names), self.answers, strict=True)
 
 
-def _threads(path: Path, contents: ContentsOf) -> tuple[dict[int, _Thread], str]:
-    """Read a trace once: its contents, its calls by thread, and the chip."""
+def _threads(
+    path: Path, contents: ContentsOf, masks: Masks | None = None
+) -> tuple[dict[int, _Thread], str]:
+    """Read a trace once: its contents, its masks, its calls by thread, and the chip."""
     threads: dict[int, _Thread] = {}
     chip = ""
     shared: dict[Answer, Answer] = {}
     for record in read_trace(path):
         contents.add(record)
         chip = record.name if isinstance(record, Chip) else chip
+        if masks is not None and isinstance(record, Call):
+            masks.add(record)
         if isinstance(record, Call) and record.result != TIMED_OUT:
             role = role_of(record.name)
             if "run" in role and not role & {"loose", "finds"}:

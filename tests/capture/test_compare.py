@@ -36,6 +36,19 @@ def muls(self, other):
 """
 TIMED_OUT = 507046
 """The status of a wait that has reached its limit (facts: ACL_ERROR_RT_STREAM_SYNC_TIMEOUT)."""
+MASKED = """
+import os
+import numpy as np, pyaclnn
+device = pyaclnn.Device(0)
+x = np.ones((2, 3, 4, 4), np.float32)
+kernel, bias = np.ones((3, 3, 1, 1), np.float32), np.ones(3, np.float32)
+values = (x, np.full_like(x, int(os.environ["GARBAGE"])), kernel, kernel, bias)
+x, left, weight, kernel, bias = (pyaclnn.to_device(each.copy(), device) for each in values)
+pyaclnn.op("aclnnConvolutionBackward")(
+    x, x, weight, [3], [1, 1], [0, 0], [1, 1], False, [0, 0], 1, [False, True, True], 0,
+    gradInput=left, gradWeight=kernel, gradBias=bias)
+device.synchronize()
+"""
 THREADS = """
 import threading
 import numpy as np, pyaclnn
@@ -65,6 +78,15 @@ def test_waits_that_reach_their_limit_are_left_out(tmp_path: Path) -> None:
     assert TIMED_OUT in statuses
     done = pyaclnn("trace", "compare", quick, slow)
     assert (done.returncode, done.stdout.count("no divergence")) == (0, 1), done.stdout
+
+
+def test_results_that_a_mask_turns_off_are_not_compared(tmp_path: Path) -> None:
+    one, other = (
+        capture(tmp_path / f"{garbage}.trace", MASKED, GARBAGE=garbage) for garbage in "12"
+    )
+    done = pyaclnn("trace", "compare", one, other)
+    assert (done.returncode, done.stderr) == (0, ""), done.stdout
+    assert "2 results compared, 1 not comparable" in done.stdout
 
 
 @pytest.fixture(scope="module")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Cost of a capture in CPU time: of calls in C, and of training steps of PyTorch."""
+"""Cost of a capture: of calls in C, and of training steps of PyTorch, in time and in CPU time."""
 
 from __future__ import annotations
 
@@ -43,10 +43,11 @@ def used(process):
 
 run = step(torch, int(sys.argv[1]), "npu")
 for line in sys.stdin:
-    before = used(os.getpid())
+    before = time.perf_counter(), used(os.getpid())
     for _ in range(int(line)):
         run()
-    print("used", (used(os.getpid()) - before) / int(line), flush=True)
+    after = time.perf_counter(), used(os.getpid())
+    print("used", *((b - a) / int(line) for a, b in zip(before, after)), flush=True)
 """
 
 
@@ -56,7 +57,7 @@ def compare(turns: int) -> Iterator[Comparison]:
         program = Path(folder) / "loop"
         build = ["cc", "-O1", str(_SOURCE), "-o", str(program), *cflags(), *ldflags()]
         subprocess.run(build, check=True)
-        timings = _take_turns({w: _loop(program, how) for w, how in _WAYS.items()}, turns)
+        (timings,) = _take_turns({w: _loop(program, how) for w, how in _WAYS.items()}, turns)
     most = Timing(tuple(sample + _MOST for sample in timings["alone"].samples))
     for way, target in (("no contents", 1), ("hashes", None)):
         yield Comparison("a call captured", way, timings[way], "2 us more", most, target)
@@ -65,11 +66,16 @@ def compare(turns: int) -> Iterator[Comparison]:
             yield from _training(turns, width)
 
 
-def _take_turns(ways: Mapping[str, Callable[[], float]], turns: int) -> dict[str, Timing]:
-    for way in ways.values():
-        way()  # the first time costs more
+def _take_turns(
+    ways: Mapping[str, Callable[[], tuple[float, ...]]], turns: int
+) -> list[dict[str, Timing]]:
+    """Return the timings of each way, for each number that the ways return."""
+    first = [way() for way in ways.values()]  # the first time costs more
     samples = [{name: way() for name, way in ways.items()} for _ in range(turns)]
-    return {name: Timing(tuple(sample[name] for sample in samples)) for name in ways}
+    return [
+        {name: Timing(tuple(sample[name][kind] for sample in samples)) for name in ways}
+        for kind in range(len(first[0]))
+    ]
 
 
 def _training(turns: int, width: int) -> Iterator[Comparison]:
@@ -78,17 +84,19 @@ def _training(turns: int, width: int) -> Iterator[Comparison]:
         traces = {way: Path(folder) / f"{way}.trace" for way in _WAYS}
         with ExitStack() as stack:
             ways = {way: _steps(stack, traces[way], width, how) for way, how in _WAYS.items()}
-            timings = _take_turns(ways, turns)
+            times, cpu_times = _take_turns(ways, turns)
         for way in _TARGETS:
             _require_calls(traces[way], "aclnnLayerNorm", turns)
-    for way, target in _TARGETS.items():
-        case = f"training step captured, width {width}"
-        yield Comparison(case, way, timings[way], "alone", timings["alone"], target)
+    for kind, timings, has_target in (("", times, True), (", CPU", cpu_times, False)):
+        for way, target in _TARGETS.items():
+            case = f"training step captured, width {width}{kind}"
+            bound = target if has_target else None
+            yield Comparison(case, way, timings[way], "alone", timings["alone"], bound)
 
 
 def _steps(
     stack: ExitStack, trace: Path, width: int, settings: Settings | None
-) -> Callable[[], float]:
+) -> Callable[[], tuple[float, ...]]:
     process = subprocess.Popen(
         [sys.executable, "-c", _STEPS, str(width)],
         env=_environment(trace, settings),
@@ -101,10 +109,11 @@ def _steps(
     assert process.stdout is not None
     asked, answers = process.stdin, process.stdout
 
-    def run() -> float:
+    def run() -> tuple[float, ...]:
         asked.write("100\n")
         asked.flush()
-        return next(float(line.split()[1]) for line in answers if line.startswith("used "))
+        found = next(line for line in answers if line.startswith("used "))
+        return tuple(map(float, found.split()[1:]))
 
     return run
 
@@ -114,8 +123,8 @@ def _environment(trace: Path, settings: Settings | None) -> dict[str, str]:
     return environment(own) if settings is None else captured(own, trace, settings)
 
 
-def _loop(program: Path, settings: Settings | None) -> Callable[[], float]:
-    def run() -> float:
+def _loop(program: Path, settings: Settings | None) -> Callable[[], tuple[float, ...]]:
+    def run() -> tuple[float, ...]:
         with tempfile.TemporaryDirectory() as folder:
             trace = Path(folder) / "run.trace"
             command = [str(program), str(_CALLS), "without a device"]
@@ -123,7 +132,7 @@ def _loop(program: Path, settings: Settings | None) -> Callable[[], float]:
             done = subprocess.run(command, env=variables, check=True, capture_output=True)
             if settings is not None:
                 _require_calls(trace, "aclCreateTensor", _CALLS // 2)
-            return float(done.stdout.split()[0]) / 1e6
+            return (float(done.stdout.split()[0]) / 1e6,)
 
     return run
 

@@ -17,13 +17,17 @@ enum { LEVEL = 1, DONE = 0 };
 typedef int compressor(uint8_t *to, unsigned long *room, const uint8_t *from, unsigned long length,
                        int level);
 
+typedef unsigned long summer(unsigned long sum, const uint8_t *data, unsigned length);
+
 static compressor *compress_by;
+static summer *sum_by;
 
 static void find(void)
 {
     void *library = dlopen("libz.so.1", RTLD_NOW | RTLD_LOCAL);
     if (library != NULL) {
         *(void **)&compress_by = dlsym(library, "compress2");
+        *(void **)&sum_by = dlsym(library, "crc32");
     }
 }
 
@@ -37,7 +41,7 @@ static bool compress(uint8_t *to, size_t *room, const uint8_t *from, size_t leng
     return true;
 }
 
-/* The remainders of half a byte; the polynomial is that of CRC-32, bits reversed. */
+/* CRC-32, by zlib or by the remainders of half a byte; the polynomial has its bits reversed. */
 static uint32_t checksum(const uint8_t *data, size_t length)
 {
     static const uint32_t remainders[16] = {
@@ -45,6 +49,9 @@ static uint32_t checksum(const uint8_t *data, size_t length)
         0x4DB26158, 0x5005713C, 0xEDB88320, 0xF00F9344, 0xD6D6A3E8, 0xCB61B38C,
         0x9B64C2B0, 0x86D3D2D4, 0xA00AE278, 0xBDBDF21C,
     };
+    if (sum_by != NULL && length <= UINT32_MAX) {
+        return (uint32_t)sum_by(0, data, (unsigned)length);
+    }
     uint32_t sum = 0xFFFFFFFF;
     for (size_t i = 0; i < length; i++) {
         sum = sum >> 4 ^ remainders[(sum ^ data[i]) & 15];

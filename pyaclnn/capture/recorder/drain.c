@@ -7,7 +7,6 @@
 #include <pthread.h>
 
 #include "arrived.h"
-#include "clock.h"
 #include "file.h"
 #include "graphs.h"
 #include "locks.h"

@@ -337,5 +337,6 @@ def test_chips_without_a_node_are_counted(
 def test_what_is_piped_has_the_width_of_columns(
     monkeypatch: pytest.MonkeyPatch, columns: str, width: int
 ) -> None:
-    monkeypatch.setenv("COLUMNS", columns)
-    assert open_console().width == width
+    with monkeypatch.context() as variables:  # pytest's own lines have that width, too
+        variables.setenv("COLUMNS", columns)
+        assert open_console().width == width

@@ -89,6 +89,7 @@ class Plan(Generic[R]):
         self._operator = call.operator
         self._results: R
         self._coming: dict[str, DeviceArray] | None = None
+        self._message: bytes | None = None  # of a run of both phases on the arguments
         self._slots = PlanSlots(call, self._arguments)
         self._lock = reentrant_lock()
         self._struct: Any = raw.ffi.new("struct binding_plan *")
@@ -208,17 +209,19 @@ class Plan(Generic[R]):
             self._refuse_closed()
         if self._coming is not None:
             self._take_stock()
-        wanted = self._check(arrays)
         if self._repeatable:
+            self._check(arrays)
             self._coming = arrays
             message = self._slots.message(arrays)
             status = _run_on(self._struct, queue._timeline.struct, len(arrays), message)
             return self._settle(status, arrays, queue)
-        self._adopt(wanted)
-        message = self._operator.message(wanted)
+        if arrays or self._message is None:
+            self._adopt(self._check(arrays))
+            self._message = self._operator.message(self._arguments)
+        message = self._message
         status = self._operator.function(queue._timeline.struct, NO_PLAN, 1, message)
         if status:
-            settle(self._operator, status, queue, wanted, message)
+            settle(self._operator, status, queue, self._arguments, message)
         return self._results
 
     def _settle(self, status: int, arrays: dict[str, DeviceArray], queue: Stream) -> R:
@@ -271,7 +274,7 @@ class Plan(Generic[R]):
     def _adopt(self, arguments: list[Argument]) -> None:
         results = self._call.result(arguments)
         # No signal comes between these.
-        self._arguments, self._results = arguments, results
+        self._arguments, self._results, self._message = arguments, results, None
 
     def close(self) -> None:
         """Release the executor, its descriptors and the arrays; closing twice has no effect."""

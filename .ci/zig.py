@@ -33,6 +33,9 @@ def main(target: str, *arguments: str) -> int:
         Its exit status.
     """
     command = [sys.executable, "-m", "ziglang", "cc", "-target", target, "-fno-sanitize=undefined"]
+    if any(each.startswith("-I/usr/include/python") for each in arguments):
+        # The header of a Debian's own Python includes one by its path below this folder.
+        command += ["-idirafter", "/usr/include"]
     tags: dict[str, int] = {}
     plain = []
     for argument in arguments:

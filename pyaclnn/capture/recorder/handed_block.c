@@ -12,13 +12,9 @@ static struct capture_bytes handed, room; /* no bytes: none is handed over */
 static bool woken;   /* by other work */
 static bool packing; /* without the lock: the bytes stay as they are, though another thread may write them */
 
-__attribute__((constructor)) static void make_condition(void)
+__attribute__((constructor)) static void start(void)
 {
-    pthread_condattr_t attributes;
-    pthread_condattr_init(&attributes);
-    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    pthread_cond_init(&given, &attributes);
-    pthread_condattr_destroy(&attributes);
+    capture_make_condition(&given);
 }
 
 bool capture_hand_over(struct capture_bytes *block)
@@ -77,7 +73,7 @@ void capture_drop_handed(void)
 /* A child of a fork has no thread that packs. */
 static void forget_handed(void)
 {
-    make_condition();
+    capture_make_condition(&given);
     packing = false;
     handed.length = 0;
 }

@@ -2,11 +2,22 @@
 /* Locks that a fork waits for, so that its child finds what they guard whole. */
 #include "locks.h"
 
+#include <time.h>
+
 pthread_mutex_t capture_locks[CAPTURE_LOCKS] = {
     PTHREAD_MUTEX_INITIALIZER,
     PTHREAD_MUTEX_INITIALIZER,
     PTHREAD_MUTEX_INITIALIZER,
 };
+
+void capture_make_condition(pthread_cond_t *condition)
+{
+    pthread_condattr_t attributes;
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_cond_init(condition, &attributes);
+    pthread_condattr_destroy(&attributes);
+}
 
 static void before_fork(void)
 {

@@ -36,15 +36,6 @@ static _Thread_local struct wait of_program;
 static pthread_key_t leaving; /* set in a thread while it waits */
 static _Thread_local uint64_t awaited; /* the last copy before the program's wait */
 
-static void make_condition(void)
-{
-    pthread_condattr_t attributes;
-    pthread_condattr_init(&attributes);
-    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    pthread_cond_init(&returned, &attributes);
-    pthread_condattr_destroy(&attributes);
-}
-
 struct capture_reach capture_of_stream(uint64_t stream)
 {
     return (struct capture_reach){
@@ -321,7 +312,7 @@ static void leave(void *own)
 
 __attribute__((constructor)) static void start(void)
 {
-    make_condition();
+    capture_make_condition(&returned);
     pthread_key_create(&leaving, leave);
 }
 
@@ -375,7 +366,7 @@ void capture_arrived(const struct capture_function *function, const union mock_w
 static void forget_waits(void)
 {
     pthread_mutex_init(&lock, NULL);
-    make_condition();
+    capture_make_condition(&returned);
     waits = NULL;
     bars = 0;
 }

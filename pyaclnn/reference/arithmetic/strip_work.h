@@ -35,6 +35,10 @@ enum {
 #define SPARE 3    // strips for operands that are repeated: left, right and last
 #define LENGTH 512 // numbers of a strip: those of a program and their sums fit the first cache
 #define LONGEST (8 * LENGTH) // where operands alone are read and written
+// Shared memory, as that of a simulated device, has small pages. Where one lies is looked up before
+// it is used, so that this takes no time: so many bytes ahead.
+#define PAGE 4096
+#define AHEAD (2 * PAGE)
 
 // Numbers of a type that is widened where it is used; none at NULL.
 struct source {
@@ -68,8 +72,12 @@ INLINE struct source operand_at(int32_t place, const struct work *work, float *r
     const uintptr_t first =
         (uintptr_t)operand->address + (uintptr_t)(row * operand->stride) * size_of(kind);
     const size_t column = (size_t)work->column, repeat = (size_t)operand->repeat;
-    if (repeat == 1)
-        return (struct source){(const unsigned char *)(first + column * size_of(kind)), kind};
+    if (repeat == 1) {
+        const unsigned char *const at = (const unsigned char *)(first + column * size_of(kind));
+        for (size_t page = 0; page < work->count * size_of(kind); page += PAGE)
+            __builtin_prefetch(at + AHEAD + page);
+        return (struct source){at, kind};
+    }
     const float *const single = (const float *)first;
     size_t left = repeat - column % repeat;
     for (size_t i = 0, from = column / repeat; i < work->count; from++) {

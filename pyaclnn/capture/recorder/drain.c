@@ -21,6 +21,7 @@ static const struct capture_amount MANY = {512, 256 << 10}, MORE = {3072, 8 << 2
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t given = PTHREAD_COND_INITIALIZER;
 static struct capture_reach asked; /* the stream to be waited for next */
+static uint64_t asked_until;       /* its last copy: those of a call that may yet fail are left */
 static bool is_asked, is_running;
 static _Thread_local size_t in_vain; /* copies on their way as this thread waited in vain, or 0 */
 static _Thread_local unsigned vain_waits; /* of those, at the limit */
@@ -33,9 +34,10 @@ static void *wait_beside(void *unused)
             pthread_cond_wait(&given, &lock);
         }
         const struct capture_reach reach = asked;
+        const uint64_t until = asked_until;
         is_asked = false;
         pthread_mutex_unlock(&lock);
-        capture_await_copies(&reach, CAPTURE_PATIENCE_MS);
+        capture_await_copies(&reach, until, CAPTURE_PATIENCE_MS);
         pthread_mutex_lock(&lock);
     }
     return unused;
@@ -47,6 +49,7 @@ static bool ask(const struct capture_reach *reach)
     pthread_mutex_lock(&lock);
     is_running = is_running || capture_start_thread(wait_beside);
     asked = *reach;
+    asked_until = capture_begun_pending();
     is_asked = is_running;
     const bool runs = is_running;
     pthread_cond_signal(&given);
@@ -72,7 +75,7 @@ void capture_drain(uint64_t stream)
     if (again || at_limit) {
         const bool patient = again || vain_waits < MOST_VAIN_WAITS; /* a busy machine is slow */
         const uint64_t patience = patient ? CAPTURE_PATIENCE_MS : PATIENCE_AT_LIMIT_MS;
-        in_vain = capture_await_copies(&reach, patience) ? 0 : now;
+        in_vain = capture_await_copies(&reach, UINT64_MAX, patience) ? 0 : now;
         vain_waits = in_vain == 0 ? 0 : vain_waits + at_limit;
     }
     if (full) { /* the records of copies lie in the file of their call */

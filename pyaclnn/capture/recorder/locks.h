@@ -8,8 +8,7 @@
 enum { CAPTURE_FILE, CAPTURE_OBJECTS, CAPTURE_LOADING, CAPTURE_LOCKS };
 extern pthread_mutex_t capture_locks[CAPTURE_LOCKS];
 
-/* Make a condition whose waits end at times of CLOCK_MONOTONIC. */
-void capture_make_condition(pthread_cond_t *condition);
+void capture_make_condition(pthread_cond_t *condition); /* its limits are times of CLOCK_MONOTONIC */
 
 /* Let the child of each fork begin with a function. */
 #define CAPTURE_IN_CHILD(function)                              \

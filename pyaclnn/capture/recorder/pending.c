@@ -53,6 +53,12 @@ uint64_t capture_begun_pending(void)
     return now;
 }
 
+struct capture_reach capture_of_stream(uint64_t stream)
+{
+    return (struct capture_reach){
+        .kind = CAPTURE_OF_STREAM, .context = capture_context(), .stream = stream};
+}
+
 bool capture_is_within(const struct capture_reach *reach, uint64_t stream, const struct capture_place *place)
 {
     switch (reach->kind) {
@@ -65,6 +71,15 @@ bool capture_is_within(const struct capture_reach *reach, uint64_t stream, const
     default:
         return true;
     }
+}
+
+bool capture_overlap(const struct capture_reach *a, const struct capture_reach *b)
+{
+    if (a->kind > CAPTURE_OF_CONTEXT || b->kind > CAPTURE_OF_CONTEXT) {
+        return true; /* a device, which may be that of the context */
+    }
+    const bool both = a->kind == CAPTURE_OF_STREAM && b->kind == CAPTURE_OF_STREAM;
+    return a->context == b->context && (!both || a->stream == b->stream);
 }
 
 struct capture_pending *capture_take_pending(const struct capture_reach *reach, uint64_t until)

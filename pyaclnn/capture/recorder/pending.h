@@ -33,7 +33,11 @@ struct capture_reach {
     int32_t device;
 };
 
+struct capture_reach capture_of_stream(uint64_t stream); /* in the current context */
 bool capture_is_within(const struct capture_reach *reach, uint64_t stream, const struct capture_place *place);
+
+/* True if records may be within both. */
+bool capture_overlap(const struct capture_reach *a, const struct capture_reach *b);
 
 struct capture_amount {
     size_t count, bytes;

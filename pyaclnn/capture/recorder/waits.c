@@ -17,7 +17,7 @@
 #include "locks.h"
 
 enum { FIRST_OF_WORK = 500000, COMPLETE = 0, MILLISECOND = 1000000, SECOND = 1000000000 };
-enum { PATIENCE_AT_END_MS = 5000, RETURNS_WITHIN_MS = 100 };
+enum { PATIENCE_AT_END_MS = 5000, RETURNS_WITHIN_MS = 100, LOOK_AFTER_MS = 50 };
 
 /* A wait on its way. */
 struct wait {
@@ -25,46 +25,46 @@ struct wait {
     struct capture_reach reach; /* whose copies it has taken off the list */
     struct capture_reach of;    /* what it is waiting for now */
     bool by_program;
-    bool failed; /* the program was told of a failure of that */
+    bool endless;   /* as long as the program's own: nobody else waits for its end */
+    bool gives_way; /* to other threads: it is made again later */
+    bool failed;    /* the program was told of a failure of that */
 };
 
+static const struct capture_reach ALL = {.kind = CAPTURE_OF_ALL};
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t returned;
 static struct wait *waits;
 static unsigned bars; /* of graphs that begin, and of the end of the process */
+static unsigned held; /* threads that wait for the end of another's wait */
 static _Thread_local struct wait of_program;
 static pthread_key_t leaving; /* set in a thread while it waits */
 static _Thread_local uint64_t awaited; /* the last copy before the program's wait */
 
-struct capture_reach capture_of_stream(uint64_t stream)
-{
-    return (struct capture_reach){
-        .kind = CAPTURE_OF_STREAM, .context = capture_context(), .stream = stream};
-}
-
-static bool overlap(const struct capture_reach *a, const struct capture_reach *b)
-{
-    if (a->kind > CAPTURE_OF_CONTEXT || b->kind > CAPTURE_OF_CONTEXT) {
-        return true; /* a device, which may be that of the context */
-    }
-    const bool both = a->kind == CAPTURE_OF_STREAM && b->kind == CAPTURE_OF_STREAM;
-    return a->context == b->context && (!both || a->stream == b->stream);
-}
-
 /* True if copies within reach are with a wait of the recorder. */
-static bool are_taken(const struct capture_reach *reach)
+static bool are_taken(const struct capture_reach *reach, bool by_endless)
 {
     const struct wait *one = waits;
-    while (one != NULL && (one->by_program || !overlap(&one->reach, reach))) {
+    while (one != NULL && (one->by_program || (one->endless && !by_endless) ||
+                           !capture_overlap(&one->reach, reach))) {
         one = one->next;
     }
     return one != NULL;
 }
 
+/* Wait until no other wait of the recorder has copies within reach, but for endless ones. */
+static void hold(const struct capture_reach *reach)
+{
+    held++;
+    while (are_taken(reach, false)) {
+        pthread_cond_wait(&returned, &lock);
+    }
+    held--;
+}
+
 static bool does_program_await(const struct capture_reach *reach)
 {
     const struct wait *one = waits;
-    while (one != NULL && !(one->by_program && overlap(&one->of, reach))) {
+    while (one != NULL && !(one->by_program && capture_overlap(&one->of, reach))) {
         one = one->next;
     }
     return one != NULL;
@@ -88,23 +88,32 @@ static void end(const struct wait *own)
     pthread_mutex_unlock(&lock);
 }
 
-/* Begin a wait of the recorder, and take its copies off the list; a wait that has some of them, in
- * another thread, ends before. False: it gives way to bars. */
-static bool begin_own(struct wait *own, const struct capture_reach *reach, bool gives_way,
-                      struct capture_pending **taken)
+/* Take copies off the list; the wait is now one of the recorder. */
+static struct capture_pending *take(struct wait *own, const struct capture_reach *reach, uint64_t until_copy)
 {
-    *own = (struct wait){.reach = *reach, .of = *reach};
+    own->reach = own->of = *reach;
+    own->by_program = false;
+    return capture_take_pending(reach, until_copy);
+}
+
+/* Begin a wait of the recorder, and return its copies, which it takes off the list; a wait that has some
+ * of them, in another thread, ends before. */
+static struct capture_pending *begin_after_others(struct wait *own, const struct capture_reach *reach)
+{
     pthread_mutex_lock(&lock);
-    while (are_taken(reach)) {
-        pthread_cond_wait(&returned, &lock);
-    }
-    const bool begins = !gives_way || (bars == 0 && !capture_graph_is_open());
-    if (begins) {
-        begin(own);
-        *taken = capture_take_pending(reach, UINT64_MAX);
-    }
+    hold(reach);
+    begin(own);
+    struct capture_pending *taken = take(own, reach, UINT64_MAX);
     pthread_mutex_unlock(&lock);
-    return begins;
+    return taken;
+}
+
+static bool is_in_the_way(const struct wait *own)
+{
+    pthread_mutex_lock(&lock);
+    const bool is = own->gives_way && (held != 0 || bars != 0);
+    pthread_mutex_unlock(&lock);
+    return is;
 }
 
 static bool has_ended(int status)
@@ -114,22 +123,34 @@ static bool has_ended(int status)
 
 enum outcome { UNKNOWN, DONE, FAILED };
 
+/* Wait until a time, or until another thread is held up, if the wait gives way. */
+static int synchronize(const struct wait *own, uint64_t stream, uint64_t until)
+{
+    for (;;) {
+        const uint64_t now = capture_now(CLOCK_MONOTONIC_COARSE);
+        const uint64_t left = until > now ? (until - now) / MILLISECOND : 0;
+        const bool whole = !own->gives_way || left <= LOOK_AFTER_MS;
+        const uint64_t part = whole ? left : LOOK_AFTER_MS;
+        const int status = capture_call(CAPTURE_SYNCHRONIZE_WITHIN, stream, part > 0 ? part : 1, 0, 0, 0, 0);
+        if (whole || status != CAPTURE_TIMED_OUT || is_in_the_way(own)) {
+            return status;
+        }
+    }
+}
+
 /* Wait for the stream of a copy, until a time, or, if it is 0, as the program does. */
 static enum outcome await_stream(struct wait *own, const struct capture_pending *one, uint64_t until)
 {
-    const uint64_t now = capture_now(CLOCK_MONOTONIC_COARSE);
-    const uint64_t left = until > now ? (until - now) / MILLISECOND : 0;
     if (capture_graph_takes(one->stream)) {
         return UNKNOWN;
     }
     pthread_mutex_lock(&lock);
     own->of = (struct capture_reach){
         .kind = CAPTURE_OF_STREAM, .context = one->place.context, .stream = one->stream};
-    own->failed = false;
+    own->failed = own->failed && own->reach.kind == CAPTURE_OF_STREAM;
     pthread_mutex_unlock(&lock);
-    const int status =
-        until == 0 ? capture_call(CAPTURE_SYNCHRONIZE_STREAM, one->stream, 0, 0, 0, 0, 0)
-                   : capture_call(CAPTURE_SYNCHRONIZE_WITHIN, one->stream, left > 0 ? left : 1, 0, 0, 0, 0);
+    const int status = until == 0 ? capture_call(CAPTURE_SYNCHRONIZE_STREAM, one->stream, 0, 0, 0, 0, 0)
+                                  : synchronize(own, one->stream, until);
     if (has_ended(status) && status != 0) {
         capture_keep_failure(one->stream, one->place, status); /* the program's next wait has it, too */
     }
@@ -186,11 +207,19 @@ static uint64_t after(uint64_t milliseconds)
     return capture_now(CLOCK_MONOTONIC_COARSE) + milliseconds * MILLISECOND;
 }
 
-bool capture_await_copies(const struct capture_reach *reach, uint64_t patience)
+bool capture_await_copies(const struct capture_reach *reach, uint64_t until_copy, uint64_t patience)
 {
-    struct wait own;
-    struct capture_pending *taken;
-    if (!begin_own(&own, reach, true, &taken)) {
+    struct wait own = {.gives_way = true};
+    struct capture_pending *taken = NULL;
+    pthread_mutex_lock(&lock);
+    hold(reach);
+    const bool begins = held == 0 && bars == 0 && !capture_graph_is_open();
+    if (begins) {
+        begin(&own);
+        taken = take(&own, reach, until_copy);
+    }
+    pthread_mutex_unlock(&lock);
+    if (!begins) {
         return false;
     }
     const bool all = await_streams(&own, taken, after(patience));
@@ -202,9 +231,7 @@ void capture_bar_waits(void)
 {
     pthread_mutex_lock(&lock);
     bars++;
-    while (are_taken(&(struct capture_reach){.kind = CAPTURE_OF_ALL})) {
-        pthread_cond_wait(&returned, &lock);
-    }
+    hold(&ALL);
     pthread_mutex_unlock(&lock);
 }
 
@@ -224,7 +251,7 @@ void capture_end_waits(void)
 bool capture_is_at_rest(void)
 {
     pthread_mutex_lock(&lock);
-    const bool waited = capture_pending_count() == 0 && !are_taken(&(struct capture_reach){.kind = CAPTURE_OF_ALL});
+    const bool waited = capture_pending_count() == 0 && !are_taken(&ALL, true);
     pthread_mutex_unlock(&lock);
     return waited && capture_is_settled();
 }
@@ -232,9 +259,8 @@ bool capture_is_at_rest(void)
 void capture_end_stream(uint64_t stream, bool waits_for_it)
 {
     const struct capture_reach reach = capture_of_stream(stream);
-    struct wait own;
-    struct capture_pending *taken;
-    begin_own(&own, &reach, false, &taken);
+    struct wait own = {.endless = waits_for_it};
+    struct capture_pending *taken = begin_after_others(&own, &reach);
     if (waits_for_it) { /* as the program does */
         await_streams(&own, taken, 0);
         taken = capture_take_pending(&reach, UINT64_MAX);
@@ -246,15 +272,14 @@ void capture_end_stream(uint64_t stream, bool waits_for_it)
 
 static void await_within(struct wait *own, const struct capture_reach *reach, uint64_t patience)
 {
-    struct capture_pending *taken;
-    begin_own(own, reach, false, &taken);
+    struct capture_pending *taken = begin_after_others(own, reach);
     await_streams(own, taken, after(patience));
 }
 
 /* Wait for copies a last time; what has not arrived in time is lost. */
 static void await_last(struct capture_reach reach, uint64_t patience)
 {
-    struct wait own;
+    struct wait own = {0};
     await_within(&own, &reach, patience);
     capture_lose(capture_take_pending(&reach, UINT64_MAX));
     end(&own);
@@ -267,7 +292,7 @@ void capture_await_inputs(uint64_t stream)
 
 void capture_end_contents(void)
 {
-    await_last((struct capture_reach){.kind = CAPTURE_OF_ALL}, PATIENCE_AT_END_MS);
+    await_last(ALL, PATIENCE_AT_END_MS);
 }
 
 void capture_end_context(uint64_t context)
@@ -280,7 +305,7 @@ void capture_end_context(uint64_t context)
 void capture_free_room(int32_t device)
 {
     const struct capture_reach reach = {.kind = device < 0 ? CAPTURE_OF_ALL : CAPTURE_OF_DEVICE, .device = device};
-    struct wait own;
+    struct wait own = {0};
     await_within(&own, &reach, CAPTURE_PATIENCE_MS);
     end(&own);
     capture_settle();
@@ -340,7 +365,7 @@ int32_t capture_kept_failure(const struct capture_function *function, const unio
     const uint64_t until = after(RETURNS_WITHIN_MS);
     const struct timespec limit = {.tv_sec = (time_t)(until / SECOND), .tv_nsec = (long)(until % SECOND)};
     pthread_mutex_lock(&lock);
-    while (are_taken(&of_program.of) && pthread_cond_timedwait(&returned, &lock, &limit) == 0) {
+    while (are_taken(&of_program.of, true) && pthread_cond_timedwait(&returned, &lock, &limit) == 0) {
     }
     pthread_mutex_unlock(&lock);
     return capture_take_failure(&of_program.of, message);
@@ -352,11 +377,12 @@ void capture_arrived(const struct capture_function *function, const union mock_w
     const bool known = reach->kind == CAPTURE_OF_STREAM || reach->context != 0;
     if (is_over(function, words, status) && known) {
         pthread_mutex_lock(&lock);
-        for (struct wait *one = waits; status != 0 && one != NULL; one = one->next) {
-            one->failed = one->failed || overlap(&one->of, reach);
+        for (struct wait *one = waits; one != NULL; one = one->next) {
+            one->failed = one->failed || (status != 0 && capture_overlap(&one->of, reach));
         }
+        struct capture_pending *taken = take(&of_program, reach, awaited);
         pthread_mutex_unlock(&lock);
-        capture_finish(capture_take_pending(reach, awaited), status != 0);
+        capture_finish(taken, status != 0);
     }
     pthread_setspecific(leaving, NULL);
     end(&of_program);
@@ -368,6 +394,6 @@ static void forget_waits(void)
     pthread_mutex_init(&lock, NULL);
     capture_make_condition(&returned);
     waits = NULL;
-    bars = 0;
+    bars = held = 0;
 }
 CAPTURE_IN_CHILD(forget_waits)

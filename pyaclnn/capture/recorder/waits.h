@@ -16,9 +16,9 @@ void capture_arrived(const struct capture_function *function, const union mock_w
 int32_t capture_kept_failure(const struct capture_function *function, const union mock_word *words,
                              const char **message);
 
-struct capture_reach capture_of_stream(uint64_t stream); /* in the current context */
-/* Wait for copies, for so many milliseconds, unless a graph is captured. Return whether all have arrived. */
-bool capture_await_copies(const struct capture_reach *reach, uint64_t patience);
+/* Wait for copies up to a number, for so many milliseconds, unless a graph is captured or another thread is
+ * held up. Return whether all have arrived. */
+bool capture_await_copies(const struct capture_reach *reach, uint64_t until_copy, uint64_t patience);
 /* A graph is about to be captured, whose end alone permits waits: await those of other threads, and let
  * none begin. */
 void capture_bar_waits(void);

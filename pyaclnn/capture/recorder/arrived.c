@@ -4,6 +4,7 @@
 
 #include <pthread.h>
 #include <stdlib.h>
+#include <time.h>
 
 #include "handed_block.h"
 #include "images.h"
@@ -128,6 +129,21 @@ bool capture_is_settled(void)
     const bool settled = first == NULL && writers == 0;
     pthread_mutex_unlock(lock);
     return settled;
+}
+
+/* This thread itself may have the lock, or have been writing. */
+void capture_await_settled(void)
+{
+    bool settled = false;
+    for (int tries = 300; !settled && tries != 0; tries--) {
+        if (pthread_mutex_trylock(lock) == 0) {
+            settled = first == NULL && writers == 0;
+            pthread_mutex_unlock(lock);
+        }
+        if (!settled) {
+            nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+        }
+    }
 }
 
 /* A child of a fork has no thread that writes. */

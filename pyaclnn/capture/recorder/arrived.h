@@ -13,3 +13,5 @@ void capture_write_arrived(void);
 /* The same, and wait for what other threads are writing: nothing reads memory of CANN any more. */
 void capture_settle(void);
 bool capture_is_settled(void);
+/* Give other threads a moment to write it, from a handler of a signal. */
+void capture_await_settled(void);

@@ -18,6 +18,7 @@ CAPTURE_EXPORT void capture_end(void);
 
 static void on_signal(int number)
 {
+    capture_await_settled();
     capture_interrupt(number);
     raise(number); /* the handler was reset */
 }

@@ -186,6 +186,15 @@ static void put_call(const struct capture_function *function, uint32_t number,
     }
 }
 
+/* True if copies that a call ends are waited for before, recorded or not: their memory may be freed, and
+ * a stream is waited for no more. */
+static bool ends_copies(const struct capture_function *function)
+{
+    const uint8_t hook = function->hook;
+    return hook == CAPTURE_RESET || hook == CAPTURE_END_STREAM || hook == CAPTURE_DROP_STREAM ||
+           hook == CAPTURE_END_CONTEXT;
+}
+
 static uint64_t record_call(uint32_t number, struct capture_function *function,
                             const void *target, const struct mock_registers *registers)
 {
@@ -196,10 +205,8 @@ static uint64_t record_call(uint32_t number, struct capture_function *function,
     struct capture_use use = {0};
     capture_begin_use(&use, function, words);
     const struct capture_operands *of = use.object == NULL ? NULL : use.object->operands;
-    /* Memory with copies under way may be freed after the last recorded call. */
     const uint8_t hook = function->hook;
-    if (wanted || hook == CAPTURE_RESET || hook == CAPTURE_END_STREAM || hook == CAPTURE_DROP_STREAM ||
-        hook == CAPTURE_END_CONTEXT) {
+    if (wanted || ends_copies(function)) {
         capture_before(function, call, words, of);
     }
     const bool waits = capture_is_copied() && capture_waits(function);
@@ -297,12 +304,14 @@ uint64_t capture_arrive(const struct capture_description *front, uint32_t number
     const void *target = capture_target(front, number);
     struct capture_function *function = capture_function(number);
     const bool records = !inside && (capture_active() || capture_keeping());
-    if (!records && (inside || function->hook != CAPTURE_RESET)) {
+    if (!records && (inside || !ends_copies(function))) {
         return pass_on(target, function, registers);
     }
     inside = true;
     if (!records) { /* any more: it has ended early */
-        capture_free_room(-1);
+        union mock_word words[CAPTURE_MOST + 2];
+        mock_words_read(registers, function->kinds, words);
+        capture_before(function, 0, words, NULL);
     }
     const uint64_t result = records ? record_call(number, function, target, registers)
                                     : pass_on(target, function, registers);

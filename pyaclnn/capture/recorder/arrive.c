@@ -234,6 +234,7 @@ static uint64_t record_call(uint32_t number, struct capture_function *function,
     const char *kept_message = NULL;
     if (waits && result == 0) {
         result = (uint64_t)capture_kept_failure(function, words, &kept_message);
+        message = result != 0 ? kept_message : message; /* also of a call that is not recorded */
     }
     const bool failed = function->result == 'i' && (int32_t)result != 0;
     const bool matters = capture_matters(function), kept = matters && capture_keeping();

@@ -35,10 +35,11 @@ void capture_keep_failure(uint64_t stream, struct capture_place place, int32_t s
     }
 }
 
-int32_t capture_take_failure(const struct capture_reach *reach, const char **message)
+/* Take a failure off the list, or return NULL. */
+static struct failure *take(const struct capture_reach *reach)
 {
     if (__atomic_load_n(&failures, __ATOMIC_RELAXED) == NULL) { /* as nearly always */
-        return 0;
+        return NULL;
     }
     pthread_mutex_lock(&lock);
     struct failure **at = &failures;
@@ -50,6 +51,12 @@ int32_t capture_take_failure(const struct capture_reach *reach, const char **mes
         __atomic_store_n(at, taken->next, __ATOMIC_RELAXED);
     }
     pthread_mutex_unlock(&lock);
+    return taken;
+}
+
+int32_t capture_take_failure(const struct capture_reach *reach, const char **message)
+{
+    struct failure *taken = take(reach);
     const int32_t status = taken == NULL ? 0 : taken->status;
     if (taken != NULL) {
         free(given);
@@ -67,8 +74,9 @@ void capture_leave_failures(void)
 
 void capture_drop_failures(const struct capture_reach *reach)
 {
-    const char *message;
-    while (capture_take_failure(reach, &message) != 0) {
+    for (struct failure *one = take(reach); one != NULL; one = take(reach)) {
+        free(one->message);
+        free(one);
     }
 }
 

@@ -61,6 +61,17 @@ static uint64_t pass_on(const void *target, const struct capture_function *funct
     return call_with(target, &with);
 }
 
+/* A thread may be cancelled in CANN, as the program allows it; not in the recorder, which has locks. */
+static uint64_t pass_on_cancelable(int state, const void *target, const struct capture_function *function,
+                                   const struct mock_registers *registers)
+{
+    int own;
+    pthread_setcancelstate(state, &own);
+    const uint64_t result = pass_on(target, function, registers);
+    pthread_setcancelstate(own, NULL);
+    return result;
+}
+
 static void put_array(struct capture_bytes *to, const struct capture_parameter *parameter,
                       const void *data, uint64_t count)
 {
@@ -195,8 +206,8 @@ static bool ends_copies(const struct capture_function *function)
            hook == CAPTURE_END_CONTEXT;
 }
 
-static uint64_t record_call(uint32_t number, struct capture_function *function,
-                            const void *target, const struct mock_registers *registers)
+static uint64_t record_call(uint32_t number, struct capture_function *function, const void *target,
+                            const struct mock_registers *registers, int cancel_state)
 {
     union mock_word words[CAPTURE_MOST + 2];
     mock_words_read(registers, function->kinds, words);
@@ -227,7 +238,7 @@ static uint64_t record_call(uint32_t number, struct capture_function *function,
             capture_keep_ticking();
             capture_depart(call, function->name, thread_of(), begin);
         }
-        result = pass_on(target, function, registers);
+        result = pass_on_cancelable(cancel_state, target, function, registers);
     }
     const int error = errno;
     const uint64_t end = capture_now(CLOCK_MONOTONIC);
@@ -308,14 +319,17 @@ uint64_t capture_arrive(const struct capture_description *front, uint32_t number
     if (!records && (inside || !ends_copies(function))) {
         return pass_on(target, function, registers);
     }
+    int state;
     inside = true;
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
     if (!records) { /* any more: it has ended early */
         union mock_word words[CAPTURE_MOST + 2];
         mock_words_read(registers, function->kinds, words);
         capture_before(function, 0, words, NULL);
     }
-    const uint64_t result = records ? record_call(number, function, target, registers)
-                                    : pass_on(target, function, registers);
+    const uint64_t result = records ? record_call(number, function, target, registers, state)
+                                    : pass_on_cancelable(state, target, function, registers);
+    pthread_setcancelstate(state, NULL);
     inside = false;
     return result;
 }

@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The recorder's waits for copies hold up no other thread, and lose nothing of what it records."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from pyaclnn.capture.contents import AFTER
+from pyaclnn.capture.trace import Call, Contents, read_trace
+from pyaclnn.mock import cflags, ldflags
+from tests.mock_libs.programs import COMPILER
+
+from .captured import pyaclnn
+
+SOURCE = Path(__file__).parent / "c" / "blocked.c"
+ADDITIONS = 20
+HELD_UP = 0.5
+"""Seconds: half of the time that the recorder waits for a stream at most."""
+
+
+@pytest.fixture(scope="module")
+def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    made = tmp_path_factory.mktemp("programs") / "blocked"
+    command = [*COMPILER, "-O1", "-pthread", str(SOURCE), "-o", str(made), *cflags(), *ldflags()]
+    subprocess.run([*command, "-ldl"], check=True)
+    return made
+
+
+def run(
+    trace: Path, program: Path, case: str, *options: str, faults: str = ""
+) -> subprocess.CompletedProcess[str]:
+    variables = {"PYACLNN_MOCK_CANN": "9.1", "PYACLNN_MOCK_FAULTS": faults}
+    return pyaclnn("capture", "-o", trace, *options, "--", program, case, **variables)
+
+
+@pytest.mark.parametrize("meanwhile", ["exit", "draw", "reset"])
+def test_a_stream_that_is_destroyed_holds_up_no_other_thread(
+    meanwhile: str, program: Path, tmp_path: Path
+) -> None:
+    done = run(tmp_path / "run.trace", program, f"destroy-{meanwhile}")
+    assert done.returncode == 0, done.stderr
+    assert meanwhile == "exit" or float(done.stdout) < HELD_UP
+
+
+@pytest.mark.parametrize("meanwhile", ["exit", "draw", "reset", "drop"])
+def test_the_recorders_own_thread_gives_way(meanwhile: str, program: Path, tmp_path: Path) -> None:
+    done = run(tmp_path / "run.trace", program, f"drain-{meanwhile}")
+    assert done.returncode == 0, done.stderr
+    assert meanwhile == "exit" or float(done.stdout) < HELD_UP
+
+
+def test_inputs_of_a_call_that_fails_are_in_full_beside_waits(
+    program: Path, tmp_path: Path
+) -> None:
+    done = run(tmp_path / "run.trace", program, "fail", faults="aclnnAdd:p0.3=507899")
+    assert done.returncode == 0, done.stderr
+    records = list(read_trace(tmp_path / "run.trace"))
+    failed = {
+        r.number for r in records if isinstance(r, Call) and r.name == "aclnnAdd" and r.failed
+    }
+    inputs = [r for r in records if isinstance(r, Contents) and r.call in failed]
+    assert len(failed) == int(done.stdout)
+    assert len(inputs) == 2 * len(failed)
+    assert all(each.data for each in inputs)
+
+
+@pytest.mark.parametrize("contents", ["hash", "full"])
+def test_contents_that_a_wait_brought_are_there_after_a_signal(
+    contents: str, program: Path, tmp_path: Path
+) -> None:
+    done = run(tmp_path / "run.trace", program, "abort", "--contents", contents)
+    assert done.returncode == 128 + signal.SIGABRT
+    found = [r for r in read_trace(tmp_path / "run.trace") if isinstance(r, Contents)]
+    assert len([each for each in found if each.phase == AFTER]) == ADDITIONS
+
+
+def test_streams_that_end_after_the_trace_are_waited_for_no_more(
+    program: Path, tmp_path: Path
+) -> None:
+    done = run(tmp_path / "run.trace", program, "end early", faults="aclrtMemcpy=507899")
+    assert (done.returncode, done.stdout) == (0, "")
+    (line,) = done.stderr.splitlines()
+    assert "is incomplete: File too large" in line
+
+
+def test_a_thread_is_cancelled_in_no_lock_of_the_recorder(program: Path, tmp_path: Path) -> None:
+    done = run(tmp_path / "run.trace", program, "cancel", faults="aclrtGetDeviceCount=507899")
+    calls = [r for r in read_trace(tmp_path / "run.trace") if isinstance(r, Call) and r.failed]
+    assert (done.returncode, len(calls)) == (0, 2), done.stderr

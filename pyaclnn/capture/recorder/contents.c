@@ -126,6 +126,9 @@ static void put_name(struct capture_bytes *to, const struct capture_operand *of)
 void capture_write_contents(uint64_t call, const struct capture_operand *of, enum capture_phase phase,
                             const void *data, uint64_t bytes, uint64_t hash, bool full)
 {
+    if (!capture_is_of_trace(call)) { /* its copy was on the way as the trace before ended */
+        return;
+    }
     struct capture_bytes record = {0};
     const struct capture_tensor *tensor = &of->tensor;
     const uint64_t head[] = {3, call, of->place, of->element, (uint64_t)phase, bytes, hash};
@@ -151,6 +154,9 @@ void capture_write_contents(uint64_t call, const struct capture_operand *of, enu
 void capture_write_absence(uint64_t call, const struct capture_operand *of, enum capture_phase phase,
                            const char *reason)
 {
+    if (!capture_is_of_trace(call)) {
+        return;
+    }
     struct capture_bytes record = {0};
     const uint64_t head[] = {7, call, of->place, of->element, (uint64_t)phase};
     capture_array(&record, 7);

@@ -29,7 +29,7 @@ static struct {
     char own[4096 + 32]; /* the path with the number of the process, if it needs that */
     bool active, full; /* read without the lock: of a file that is due to be rotated */
     int file;
-    uint64_t calls, flushed;
+    uint64_t calls, first, flushed; /* first: the call since it was opened */
     uint64_t end, begun; /* of its last whole block, and of what is alive as it begins */
     pid_t process;
     struct capture_bytes block, packed;
@@ -301,6 +301,11 @@ uint64_t capture_next_call(void)
     return __atomic_fetch_add(&trace.calls, 1, __ATOMIC_RELAXED);
 }
 
+bool capture_is_of_trace(uint64_t call)
+{
+    return call >= __atomic_load_n(&trace.first, __ATOMIC_RELAXED);
+}
+
 bool capture_wanted(uint64_t call)
 {
     return capture_active() && call >= capture_settings.first && call < capture_settings.last;
@@ -375,6 +380,7 @@ bool capture_open(const char *path, const char *options)
         snprintf(trace.path, sizeof trace.path, "%s", path);
         capture_set(options);
         trace.process = 0;
+        __atomic_store_n(&trace.first, __atomic_load_n(&trace.calls, __ATOMIC_RELAXED), __ATOMIC_RELAXED);
         trace.end = trace.begun = 0; /* of the file before */
         note_size();
         set_active(true);

@@ -18,6 +18,7 @@ void capture_tick(const struct timespec *until);
 bool capture_active(void);
 uint64_t capture_next_call(void);
 bool capture_wanted(uint64_t call);
+bool capture_is_of_trace(uint64_t call); /* not of the one before */
 /* Write a record that is no call's. */
 void capture_write(const struct capture_bytes *record);
 /* Write a call, behind the one that chose its place, unless the file has that. Of this and the next

@@ -200,6 +200,12 @@ bool capture_is_named(const struct capture_parameter *parameter, const char *nam
     return strncmp(parameter->name, name, length) == 0 && strcspn(parameter->name, " ") == length;
 }
 
+bool capture_waits(const struct capture_function *function)
+{
+    return function->hook == CAPTURE_SYNCHRONIZE || function->hook == CAPTURE_SYNCHRONIZE_DEVICE ||
+           function->hook == CAPTURE_QUERY;
+}
+
 /* A parameter is LETTER[MARK][SIZE][,OTHER]:NAME, and they are separated by spaces. */
 static void parse(struct capture_function *function)
 {

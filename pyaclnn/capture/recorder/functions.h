@@ -76,6 +76,9 @@ struct capture_description {
 };
 uint32_t capture_unknown(uint32_t from, const char **name, uint64_t *calls);
 struct capture_function *capture_function(uint32_t number);
+/* Return whether a function waits, for a stream or for the device of its context, or finds that there
+ * is nothing to wait for. */
+bool capture_waits(const struct capture_function *function);
 bool capture_is_named(const struct capture_parameter *parameter, const char *name);
 void capture_count(uint32_t number); /* a call that is not recorded */
 void *capture_target(const struct capture_description *front, uint32_t number);

@@ -4,6 +4,8 @@
 
 #include <time.h>
 
+enum { SECOND = 1000000000 };
+
 pthread_mutex_t capture_locks[CAPTURE_LOCKS] = {
     PTHREAD_MUTEX_INITIALIZER,
     PTHREAD_MUTEX_INITIALIZER,
@@ -17,6 +19,12 @@ void capture_make_condition(pthread_cond_t *condition)
     pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
     pthread_cond_init(condition, &attributes);
     pthread_condattr_destroy(&attributes);
+}
+
+bool capture_await_until(pthread_cond_t *condition, pthread_mutex_t *lock, uint64_t until)
+{
+    const struct timespec limit = {.tv_sec = (time_t)(until / SECOND), .tv_nsec = (long)(until % SECOND)};
+    return pthread_cond_timedwait(condition, lock, &limit) == 0;
 }
 
 static void before_fork(void)

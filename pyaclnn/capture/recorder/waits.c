@@ -16,7 +16,7 @@
 #include "graphs.h"
 #include "locks.h"
 
-enum { FIRST_OF_WORK = 500000, COMPLETE = 0, MILLISECOND = 1000000, SECOND = 1000000000 };
+enum { FIRST_OF_WORK = 500000, COMPLETE = 0, MILLISECOND = 1000000 };
 enum { PATIENCE_AT_END_MS = 5000, RETURNS_WITHIN_MS = 100, LOOK_AFTER_MS = 50 };
 
 /* A wait on its way. */
@@ -25,9 +25,10 @@ struct wait {
     struct capture_reach reach; /* whose copies it has taken off the list */
     struct capture_reach of;    /* what it is waiting for now */
     bool by_program;
-    bool endless;   /* as long as the program's own: nobody else waits for its end */
-    bool gives_way; /* to other threads: it is made again later */
-    bool failed;    /* the program was told of a failure of that */
+    bool endless;      /* as long as the program's own: nobody else waits for its end */
+    bool gives_way;    /* to other threads: it is made again later */
+    bool has_returned; /* the program's, as if nothing had failed */
+    bool failed;       /* the program was told of a failure of that */
 };
 
 static const struct capture_reach ALL = {.kind = CAPTURE_OF_ALL};
@@ -61,10 +62,11 @@ static void hold(const struct capture_reach *reach)
     held--;
 }
 
+/* True if the program may yet be told of a failure within reach. */
 static bool does_program_await(const struct capture_reach *reach)
 {
     const struct wait *one = waits;
-    while (one != NULL && !(one->by_program && capture_overlap(&one->of, reach))) {
+    while (one != NULL && !(one->by_program && !one->has_returned && capture_overlap(&one->of, reach))) {
         one = one->next;
     }
     return one != NULL;
@@ -121,6 +123,11 @@ static bool has_ended(int status)
     return status == 0 || (status >= FIRST_OF_WORK && status != CAPTURE_TIMED_OUT);
 }
 
+static uint64_t after(uint64_t milliseconds)
+{
+    return capture_now(CLOCK_MONOTONIC_COARSE) + milliseconds * MILLISECOND;
+}
+
 enum outcome { UNKNOWN, DONE, FAILED };
 
 /* Wait until a time, or until another thread is held up, if the wait gives way. */
@@ -155,8 +162,12 @@ static enum outcome await_stream(struct wait *own, const struct capture_pending 
         capture_keep_failure(one->stream, one->place, status); /* the program's next wait has it, too */
     }
     pthread_mutex_lock(&lock);
-    /* The program's wait may be told of a failure, and is asked later; a stream that ends has no later. */
-    const bool failed = own->failed, is_unsure = until != 0 && does_program_await(&own->of);
+    /* The program's wait may be told of a failure, and is asked later; at an end there is no later. */
+    const uint64_t limit = after(RETURNS_WITHIN_MS);
+    while (status == 0 && until != 0 && !own->gives_way && does_program_await(&own->of) &&
+           capture_await_until(&returned, &lock, limit)) {
+    }
+    const bool failed = own->failed, is_unsure = own->gives_way && does_program_await(&own->of);
     pthread_mutex_unlock(&lock);
     if (!has_ended(status)) {
         return UNKNOWN;
@@ -200,11 +211,6 @@ static bool await_streams(struct wait *own, struct capture_pending *taken, uint6
         capture_call(CAPTURE_SET_CONTEXT, here, 0, 0, 0, 0, 0);
     }
     return all;
-}
-
-static uint64_t after(uint64_t milliseconds)
-{
-    return capture_now(CLOCK_MONOTONIC_COARSE) + milliseconds * MILLISECOND;
 }
 
 bool capture_await_copies(const struct capture_reach *reach, uint64_t until_copy, uint64_t patience)
@@ -313,12 +319,6 @@ void capture_free_room(int32_t device)
     capture_free_pinned();
 }
 
-bool capture_waits(const struct capture_function *function)
-{
-    return function->hook == CAPTURE_SYNCHRONIZE || function->hook == CAPTURE_SYNCHRONIZE_DEVICE ||
-           function->hook == CAPTURE_QUERY;
-}
-
 /* True if the work is over: a status of the wait itself, such as that of a wrong handle, says nothing. */
 static bool is_over(const struct capture_function *function, const union mock_word *words, int32_t status)
 {
@@ -363,9 +363,10 @@ int32_t capture_kept_failure(const struct capture_function *function, const unio
         return 0;
     }
     const uint64_t until = after(RETURNS_WITHIN_MS);
-    const struct timespec limit = {.tv_sec = (time_t)(until / SECOND), .tv_nsec = (long)(until % SECOND)};
     pthread_mutex_lock(&lock);
-    while (are_taken(&of_program.of, true) && pthread_cond_timedwait(&returned, &lock, &limit) == 0) {
+    of_program.has_returned = true;
+    pthread_cond_broadcast(&returned);
+    while (are_taken(&of_program.of, true) && capture_await_until(&returned, &lock, until)) {
     }
     pthread_mutex_unlock(&lock);
     return capture_take_failure(&of_program.of, message);

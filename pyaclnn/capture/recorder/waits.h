@@ -6,9 +6,6 @@
 
 enum { CAPTURE_TIMED_OUT = 507046, CAPTURE_PATIENCE_MS = 1000 };
 
-/* Return whether a function waits, for a stream or for the device of its context, or finds that there
- * is nothing to wait for. */
-bool capture_waits(const struct capture_function *function);
 /* The program begins to wait, and has waited. */
 void capture_await(const struct capture_function *function, const union mock_word *words);
 void capture_arrived(const struct capture_function *function, const union mock_word *words, int32_t status);

@@ -14,8 +14,10 @@
 #include "known.h"
 #include "locks.h"
 #include "note.h"
+#include "program_waits.h"
 #include "settings.h"
 #include "ticker.h"
+#include "wait_list.h"
 #include "waits.h"
 
 /* Calls that CANN makes itself, while it is in one, are no calls of the program. */

@@ -14,11 +14,11 @@
 /* Copies on their way that no other is added to. */
 static const struct capture_amount MOST = {4096, 256 << 20};
 
-/* The recorder waits for nothing that the program does not wait for: what a stream does next may be up
- * to the thread that would wait. Copies go to memory of the recorder, and are queued with the operator
- * whose tensors they read. So when a program may free these, since it knows that the operator has
- * ended, the copies have arrived: at a free there is nothing to do, though aclrtFree waits for no
- * stream. Where the recorder waits all the same, it gives up after a time. */
+/* Until copies have become many, the program waits for nothing that it does not wait for without the
+ * recorder: what a stream does next may be up to the thread that would wait. Copies go to memory of the
+ * recorder, and are queued with the operator whose tensors they read. So when a program may free these,
+ * since it knows that the operator has ended, the copies have arrived: at a free there is nothing to do,
+ * though aclrtFree waits for no stream. Where the recorder waits all the same, it gives up after a time. */
 
 static struct capture_place place_of_thread(void)
 {

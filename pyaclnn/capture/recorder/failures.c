@@ -9,6 +9,8 @@
 #include "bytes.h"
 #include "locks.h"
 
+enum { FIRST_OF_WORK = 500000 };
+
 struct failure {
     struct failure *next;
     uint64_t stream;
@@ -20,6 +22,11 @@ struct failure {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct failure *failures; /* the last one first */
 static _Thread_local char *given; /* the message of the last one that this thread took */
+
+bool capture_is_of_work(int32_t status)
+{
+    return status >= FIRST_OF_WORK && status != CAPTURE_TIMED_OUT;
+}
 
 void capture_keep_failure(uint64_t stream, struct capture_place place, int32_t status)
 {

@@ -4,6 +4,9 @@
 
 #include "pending.h"
 
+enum { CAPTURE_TIMED_OUT = 507046 };
+/* True if a status of a wait is that of work which has failed; others are of the wait itself. */
+bool capture_is_of_work(int32_t status);
 /* Keep the failure of a stream, with CANN's recent message in this thread. */
 void capture_keep_failure(uint64_t stream, struct capture_place place, int32_t status);
 /* Take a failure within reach: return its status, and its message, which stays until this thread takes

@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/uio.h>
 #include <unistd.h>
 
 #include "blocks.h"
@@ -57,22 +56,10 @@ static void append_end(int signal, int error)
     capture_append_block(trace.file, &trace.end, record, sizeof record, NULL);
 }
 
-static struct iovec text_of(char *text)
-{
-    return (struct iovec){text, strlen(text)};
-}
-
-/* The recording ends, and the program goes on. A handler of a signal has little stack: the message
- * is in no array of it. */
+/* The recording ends, and the program goes on. */
 static void stop(int error)
 {
-    static char begin[] = "pyaclnn capture: ", middle[] = " is incomplete: ", end[] = "\n";
-    char *path = trace.own[0] == '\0' ? trace.path : trace.own;
-    const struct iovec message[] = {text_of(begin), text_of(path), text_of(middle),
-                                    text_of(strerror(error)), text_of(end)};
-    if (writev(STDERR_FILENO, message, sizeof message / sizeof message[0]) < 0) {
-        errno = 0; /* nobody listens */
-    }
+    capture_report_incomplete(trace.own[0] == '\0' ? trace.path : trace.own, error);
     if (trace.file >= 0) {
         append_end(0, error);
         close(trace.file);

@@ -5,7 +5,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <stdint.h>
 #include <stdio.h>
+#include <string.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 /* A program that has closed its standard streams may still write to their numbers. */
@@ -20,6 +23,20 @@ int capture_create_file(const char *path)
     close(file);
     errno = error;
     return above;
+}
+
+static struct iovec text_of(const char *text)
+{
+    return (struct iovec){(void *)(uintptr_t)text, strlen(text)};
+}
+
+void capture_report_incomplete(const char *path, int error)
+{
+    const struct iovec message[] = {text_of("pyaclnn capture: "), text_of(path), text_of(" is incomplete: "),
+                                    text_of(strerror(error)), text_of("\n")};
+    if (writev(STDERR_FILENO, message, sizeof message / sizeof message[0]) < 0) {
+        errno = 0; /* nobody listens */
+    }
 }
 
 int capture_replace_file(int file, const char *path)

@@ -5,7 +5,7 @@
 #include <pthread.h>
 #include <signal.h>
 
-enum { STACK = 256 << 10 };
+enum { STACK = 1 << 20 }; /* CANN is called on it */
 
 bool capture_start_thread(void *(*run)(void *))
 {

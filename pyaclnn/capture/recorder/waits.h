@@ -1,25 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Waits for copies: those of the program, and those of the recorder. */
+/* Waits of the recorder for copies. */
 #pragma once
 
 #include "pending.h"
 
-enum { CAPTURE_TIMED_OUT = 507046, CAPTURE_PATIENCE_MS = 1000 };
-
-/* The program begins to wait, and has waited. */
-void capture_await(const struct capture_function *function, const union mock_word *words);
-void capture_arrived(const struct capture_function *function, const union mock_word *words, int32_t status);
-/* The status and message of what it waits for, if a wait of the recorder was told of them; or 0. */
-int32_t capture_kept_failure(const struct capture_function *function, const union mock_word *words,
-                             const char **message);
+enum { CAPTURE_PATIENCE_MS = 1000 };
 
 /* Wait for copies up to a number, for so many milliseconds, unless a graph is captured or another thread is
  * held up. Return whether all have arrived. */
 bool capture_await_copies(const struct capture_reach *reach, uint64_t until_copy, uint64_t patience);
-/* A graph is about to be captured, whose end alone permits waits: await those of other threads, and let
- * none begin. */
-void capture_bar_waits(void);
-void capture_permit_waits(void); /* the graph has begun, or was refused */
 void capture_await_inputs(uint64_t stream); /* before what runs elsewhere; as long as that is bearable */
 void capture_end_stream(uint64_t stream, bool waits); /* the program is about to destroy it */
 void capture_end_context(uint64_t context);

@@ -21,8 +21,8 @@ from .captured import pyaclnn
 
 SOURCE = Path(__file__).parent / "c" / "blocked.c"
 ADDITIONS = 20
-HELD_UP = 0.5
-"""Seconds: half of the time that the recorder waits for a stream at most."""
+HELD_UP = 0.7
+"""Seconds: more than a part of a wait, and less than all of it."""
 
 
 @pytest.fixture(scope="module")

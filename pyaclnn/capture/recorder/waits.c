@@ -8,7 +8,7 @@
 #include "graphs.h"
 #include "wait_list.h"
 
-enum { MILLISECOND = 1000000, PATIENCE_AT_END_MS = 5000, FIRST_PART_MS = 50 };
+enum { MILLISECOND = 1000000, PATIENCE_AT_END_MS = 5000, FIRST_PART_MS = 50, LONGEST_PART_MS = 200 };
 
 static uint64_t after(uint64_t milliseconds)
 {
@@ -19,7 +19,7 @@ static uint64_t after(uint64_t milliseconds)
  * the stream has been given by then, so parts become longer. */
 static int synchronize(const struct capture_wait *own, uint64_t stream, uint64_t until)
 {
-    for (uint64_t part = FIRST_PART_MS;; part *= 2) {
+    for (uint64_t part = FIRST_PART_MS;; part = part < LONGEST_PART_MS ? 2 * part : part) {
         const uint64_t now = capture_now(CLOCK_MONOTONIC_COARSE);
         const uint64_t left = until > now ? (until - now) / MILLISECOND : 0;
         const bool whole = !own->gives_way || left <= part;

@@ -99,6 +99,18 @@ static int populate(uintptr_t first, uintptr_t end, bool writing)
                : errno;
 }
 
+/* Return whether the kernel populates pages, as it does one that is there; it is asked once. */
+static bool can_populate(uintptr_t there, uintptr_t page)
+{
+    static int known; /* 1: it does, -1: it does not */
+    int found = __atomic_load_n(&known, __ATOMIC_RELAXED);
+    if (found == 0) {
+        found = populate(there, there + page, false) == 0 ? 1 : -1;
+        __atomic_store_n(&known, found, __ATOMIC_RELAXED);
+    }
+    return found > 0;
+}
+
 /* An inquiry about the area of memory that an address lies in (Linux 6.11; the headers may be older). */
 struct area {
     uint64_t size, how, address, start, end, allows, page_size, offset, inode;
@@ -137,8 +149,7 @@ static bool is_there(const void *address, uint64_t bytes, bool writing)
     if (bytes > MANY * page && surely_there(start, last + 1, writing)) {
         return true;
     }
-    const uintptr_t own = (uintptr_t)&last / page * page;
-    if (populate(own, own + page, false) != 0) {
+    if (!can_populate((uintptr_t)&last / page * page, page)) {
         return is_usable(address, writing) && is_usable((const void *)last, writing);
     }
     const int error = populate(start / page * page, last / page * page + page, writing);

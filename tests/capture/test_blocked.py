@@ -77,6 +77,11 @@ def test_inputs_of_a_call_that_fails_are_in_full_beside_waits(
     assert all(each.data for each in inputs)
 
 
+def test_a_failure_is_kept_for_a_wait_for_its_own_stream(program: Path, tmp_path: Path) -> None:
+    done = run(tmp_path / "run.trace", program, "keep", faults="aclnnAdd:1=async:507015")
+    assert (done.returncode, done.stdout) == (0, "0 507015 told 0\n"), done.stderr
+
+
 @pytest.mark.parametrize("contents", ["hash", "full"])
 def test_contents_that_a_wait_brought_are_there_after_a_signal(
     contents: str, program: Path, tmp_path: Path

@@ -162,6 +162,16 @@ static void run(const char *what)
             OK(aclrtSynchronizeStream(stream));
         }
         printf("%d\n", failed);
+    } else if (strcmp(what, "keep") == 0) { /* a thread of the recorder waits first, and gets the failure */
+        aclrtStream other;
+        OK(aclrtCreateStream(&other));
+        add(MANY);
+        usleep(10 * MOMENT);
+        const int of_other = aclrtSynchronizeStream(other), of_this = aclrtSynchronizeStream(stream);
+        const char *text = aclGetRecentErrMsg();
+        printf("%d %d %s %d\n", of_other, of_this, text == NULL ? "silent" : "told",
+               aclrtSynchronizeStream(stream));
+        OK(aclrtDestroyStream(other));
     } else if (strcmp(what, "abort") == 0) {
         add(20);
         OK(aclrtSynchronizeStream(stream));

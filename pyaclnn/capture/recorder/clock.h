@@ -12,3 +12,9 @@ static inline uint64_t capture_now(clockid_t clock)
     clock_gettime(clock, &time);
     return (uint64_t)time.tv_sec * 1000000000U + (uint64_t)time.tv_nsec;
 }
+
+/* In so many milliseconds. */
+static inline uint64_t capture_time_in(uint64_t milliseconds)
+{
+    return capture_now(CLOCK_MONOTONIC_COARSE) + milliseconds * 1000000U;
+}

@@ -342,7 +342,7 @@ void capture_interrupt(int signal)
     }
 }
 
-void capture_tick(const struct timespec *until)
+void capture_tick(uint64_t until)
 {
     struct capture_packed packed;
     pthread_mutex_lock(lock);

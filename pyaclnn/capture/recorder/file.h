@@ -4,7 +4,6 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include <time.h>
 
 #include "objects.h"
 
@@ -14,7 +13,7 @@ void capture_close(void);
 /* A signal ends the process: write what is in memory, as the lock permits. */
 void capture_interrupt(int signal);
 /* Write what is handed over until a time by CLOCK_MONOTONIC, and what has waited for long. */
-void capture_tick(const struct timespec *until);
+void capture_tick(uint64_t until);
 bool capture_active(void);
 uint64_t capture_next_call(void);
 bool capture_wanted(uint64_t call);

@@ -35,10 +35,10 @@ void capture_wake(void)
     pthread_cond_signal(&given);
 }
 
-void capture_await_handed(const struct timespec *until)
+void capture_await_handed(uint64_t until)
 {
     if (handed.length == 0 && !woken) {
-        pthread_cond_timedwait(&given, lock, until);
+        capture_await_until(&given, lock, until);
     }
     woken = false;
 }
@@ -74,7 +74,7 @@ void capture_drop_handed(void)
 static void forget_handed(void)
 {
     capture_make_condition(&given);
-    packing = false;
+    woken = packing = false;
     handed.length = 0;
 }
 CAPTURE_IN_CHILD(forget_handed)

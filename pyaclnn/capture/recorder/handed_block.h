@@ -3,7 +3,7 @@
 #pragma once
 
 #include <stdbool.h>
-#include <time.h>
+#include <stdint.h>
 
 #include "blocks.h"
 
@@ -11,9 +11,9 @@
 
 /* Hand a block over, which is empty then; false: the block before is still here. */
 bool capture_hand_over(struct capture_bytes *block);
-/* Wait for a block or other work, until a time by CLOCK_MONOTONIC. */
 void capture_wake(void); /* there is other work */
-void capture_await_handed(const struct timespec *until);
+/* Wait for a block or other work, until a time by CLOCK_MONOTONIC. */
+void capture_await_handed(uint64_t until);
 /* Pack the block, without the lock meanwhile; false: there is none, or another thread has written it. */
 bool capture_pack_handed(struct capture_packed *packed);
 /* Write the block from this thread, before what comes behind it. Room: as of `capture_pack`. Return the

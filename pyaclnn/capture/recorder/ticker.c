@@ -3,14 +3,14 @@
 #include "ticker.h"
 
 #include <stdbool.h>
-#include <time.h>
 
 #include "arrived.h"
+#include "clock.h"
 #include "file.h"
 #include "locks.h"
 #include "threads.h"
 
-enum { TICK = 100000000, SECOND = 1000000000 };
+enum { TICK_MS = 100 };
 
 static bool ticking;
 
@@ -19,12 +19,7 @@ static bool ticking;
 static void *tick(void *unused)
 {
     while (capture_active()) {
-        struct timespec until;
-        clock_gettime(CLOCK_MONOTONIC, &until);
-        until.tv_nsec += TICK;
-        until.tv_sec += until.tv_nsec / SECOND;
-        until.tv_nsec %= SECOND;
-        capture_tick(&until);
+        capture_tick(capture_time_in(TICK_MS));
         capture_write_arrived();
     }
     __atomic_store_n(&ticking, false, __ATOMIC_RELEASE);

@@ -8,7 +8,7 @@
 #include "graphs.h"
 #include "locks.h"
 
-enum { MILLISECOND = 1000000, RETURNS_WITHIN_MS = 100 };
+enum { RETURNS_WITHIN_MS = 100 };
 
 static const struct capture_reach ALL = {.kind = CAPTURE_OF_ALL};
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -120,16 +120,11 @@ bool capture_is_in_the_way(const struct capture_wait *own)
     return is;
 }
 
-static uint64_t limit_of_return(void)
-{
-    return capture_now(CLOCK_MONOTONIC_COARSE) + RETURNS_WITHIN_MS * (uint64_t)MILLISECOND;
-}
-
 /* The program's wait may be told of a failure. One that gives way asks later; others let it return. */
 enum capture_outcome capture_outcome(const struct capture_wait *own, bool is_last)
 {
     pthread_mutex_lock(&lock);
-    const uint64_t limit = limit_of_return();
+    const uint64_t limit = capture_time_in(RETURNS_WITHIN_MS);
     while (!is_last && !own->gives_way && does_program_await(&own->of) &&
            capture_await_until(&returned, &lock, limit)) {
     }
@@ -175,7 +170,7 @@ void capture_begin_program_wait(struct capture_wait *own, const struct capture_r
 void capture_return_from_wait(struct capture_wait *own)
 {
     pthread_mutex_lock(&lock);
-    const uint64_t limit = limit_of_return();
+    const uint64_t limit = capture_time_in(RETURNS_WITHIN_MS);
     own->has_returned = true;
     pthread_cond_broadcast(&returned);
     while (are_taken(&own->of, true) && capture_await_until(&returned, &lock, limit)) {

@@ -10,11 +10,6 @@
 
 enum { MILLISECOND = 1000000, PATIENCE_AT_END_MS = 5000, FIRST_PART_MS = 50, LONGEST_PART_MS = 200 };
 
-static uint64_t after(uint64_t milliseconds)
-{
-    return capture_now(CLOCK_MONOTONIC_COARSE) + milliseconds * MILLISECOND;
-}
-
 /* Wait until a time, or until another thread is held up, if the wait gives way. Each part waits for all that
  * the stream has been given by then, so parts become longer. */
 static int synchronize(const struct capture_wait *own, uint64_t stream, uint64_t until)
@@ -95,7 +90,7 @@ bool capture_await_copies(const struct capture_reach *reach, uint64_t until_copy
     if (!capture_begin_if_free(&own, reach, until_copy, &taken)) {
         return false;
     }
-    const bool all = await_streams(&own, taken, after(patience));
+    const bool all = await_streams(&own, taken, capture_time_in(patience));
     capture_end_wait(&own);
     return all;
 }
@@ -128,7 +123,7 @@ void capture_end_stream(uint64_t stream, bool waits_for_it)
 static void await_within(struct capture_wait *own, const struct capture_reach *reach, uint64_t patience)
 {
     struct capture_pending *taken = capture_begin_wait(own, reach);
-    await_streams(own, taken, after(patience));
+    await_streams(own, taken, capture_time_in(patience));
 }
 
 /* Wait for copies a last time; what has not arrived in time is lost. */

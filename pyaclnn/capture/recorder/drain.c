@@ -83,6 +83,11 @@ void capture_drain(uint64_t stream)
     }
 }
 
+void capture_forget_vain_waits(void)
+{
+    in_vain = 0;
+}
+
 /* A child of a fork has no other thread. */
 static void forget_thread(void)
 {

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "arrived.h"
+#include "drain.h"
 #include "failures.h"
 #include "wait_list.h"
 
@@ -61,6 +62,7 @@ void capture_arrived(const struct capture_function *function, const union mock_w
 {
     const bool known = own.of.kind == CAPTURE_OF_STREAM || own.of.context != 0;
     if (is_over(function, words, status) && known) {
+        capture_forget_vain_waits();
         capture_finish(capture_take_waited(&own, awaited, status != 0), status != 0);
     }
     pthread_setspecific(leaving, NULL);

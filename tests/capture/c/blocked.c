@@ -18,6 +18,7 @@
 #include "acl/acl.h"
 #include "aclnn/acl_meta.h"
 #include "aclnnop/aclnn_add.h"
+#include "tensors.h"
 
 enum { COUNT = 1024, MANY = 600, MOMENT = 50000 }; /* more additions than the recorder lets pass */
 static const size_t BYTES = COUNT * sizeof(float);
@@ -27,26 +28,11 @@ static aclrtStream stream;
 static void *from, *to;
 static int failed;
 
-#define OK(expression)                                                                       \
-    do {                                                                                     \
-        const int status_ = (int)(expression);                                               \
-        if (status_ != 0) {                                                                  \
-            fprintf(stderr, "line %d: %s answered %d\n", __LINE__, #expression, status_);    \
-            exit(1);                                                                         \
-        }                                                                                    \
-    } while (0)
-
 static double seconds(void)
 {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
-}
-
-static aclTensor *view(void *memory)
-{
-    const int64_t count = COUNT;
-    return aclCreateTensor(&count, 1, ACL_FLOAT, NULL, 0, ACL_FORMAT_ND, &count, 1, memory);
 }
 
 static void add(int times)
@@ -55,7 +41,7 @@ static void add(int times)
     for (; times > 0; times--) {
         uint64_t size = 0;
         aclOpExecutor *executor;
-        aclTensor *x = view(from), *y = view(to);
+        aclTensor *x = tensor_of(COUNT, from), *y = tensor_of(COUNT, to);
         aclScalar *alpha = aclCreateScalar(&one, ACL_FLOAT);
         OK(aclnnAddGetWorkspaceSize(x, x, alpha, y, &size, &executor));
         failed += aclnnAdd(NULL, 0, executor, stream) != 0;

@@ -13,6 +13,7 @@
 #include "acl/acl.h"
 #include "aclnn/acl_meta.h"
 #include "aclnnop/aclnn_add.h"
+#include "tensors.h"
 
 enum { THREADS = 4, LARGEST = 1 << 16, MOST_ADDITIONS = 20, FIRST_OF_WORK = 500000 };
 
@@ -21,26 +22,12 @@ static bool faulty;
 static atomic_int failures;
 static pthread_mutex_t graphs = PTHREAD_MUTEX_INITIALIZER; /* none while the device is waited for */
 
-#define OK(expression)                                                                       \
-    do {                                                                                     \
-        const int status_ = (int)(expression);                                               \
-        if (status_ != 0) {                                                                  \
-            fprintf(stderr, "line %d: %s answered %d\n", __LINE__, #expression, status_);    \
-            exit(1);                                                                         \
-        }                                                                                    \
-    } while (0)
-
-static aclTensor *view(int64_t count, void *memory)
-{
-    return aclCreateTensor(&count, 1, ACL_FLOAT, NULL, 0, ACL_FORMAT_ND, &count, 1, memory);
-}
-
 static void add(int64_t count, void *from, void *to, aclrtStream stream)
 {
     float one = 1;
     uint64_t size = 0;
     aclOpExecutor *executor;
-    aclTensor *x = view(count, from), *y = view(count, to);
+    aclTensor *x = tensor_of(count, from), *y = tensor_of(count, to);
     aclScalar *alpha = aclCreateScalar(&one, ACL_FLOAT);
     OK(aclnnAddGetWorkspaceSize(x, x, alpha, y, &size, &executor));
     OK(aclnnAdd(NULL, 0, executor, stream));

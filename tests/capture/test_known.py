@@ -7,6 +7,7 @@ import json
 from typing import TYPE_CHECKING
 
 import numpy as np
+import pytest
 
 from pyaclnn.capture.contents import BEFORE
 from pyaclnn.capture.functions import recorded
@@ -272,6 +273,49 @@ def test_every_way_to_write_memory_makes_its_bytes_unknown(tmp_path: Path) -> No
         own = inputs[address][-3:]
         assert own == [three, three, np.array(there, np.float32).tobytes()], name
         assert (own[2] == three) == (name in NO_WRITE | MAY_WRITE), name
+
+
+MANY = """
+import ctypes, sys
+import numpy as np, pyaclnn
+from pyaclnn import aclnn
+from pyaclnn.capture.library import recorder
+
+copies = ctypes.CDLL(str(recorder())).capture_copies
+copies.restype = ctypes.c_uint64
+count, elements = map(int, sys.argv[1:])
+with pyaclnn.Device(0) as device, pyaclnn.Stream(device) as stream:
+    host = np.ones(elements, np.float32)
+    arrays = [pyaclnn.to_device(host, device) for _ in range(count)]
+    out = pyaclnn.to_device(host, device)
+    for _ in range(2):
+        begin = copies()
+        for x in arrays:
+            aclnn.muls(x, np.float32(2), stream=stream, out=out)
+            stream.synchronize()
+        print(copies() - begin)
+"""
+MIB = 1 << 18
+"""Elements."""
+
+
+@pytest.mark.parametrize(
+    ("count", "elements", "again"),
+    [
+        pytest.param(9, 5 * MIB, 9, id="more-than-one-arena-has"),
+        pytest.param(17, 15 * MIB, 34, id="more-than-all-arenas-have"),
+        pytest.param(2, 17 * MIB, 4, id="each-larger-than-a-place"),
+    ],
+)
+def test_large_inputs_are_known_as_far_as_memory_for_their_bytes_goes(
+    count: int, elements: int, again: int, tmp_path: Path
+) -> None:
+    trace, program = tmp_path / "run.trace", tmp_path / "program.py"
+    program.write_text(MANY)
+    done = pyaclnn("capture", "-o", trace, "--", "python", program, count, elements)
+    assert (done.stdout, done.stderr) == (f"{2 * count}\n{again}\n", "")
+    found = [r for r in read_trace(trace) if isinstance(r, Contents) and r.name != "src"]
+    assert len(found) == 4 * count
 
 
 def test_what_is_called_harmless_is_declared() -> None:

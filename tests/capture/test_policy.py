@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -86,19 +87,36 @@ def test_what_fails_has_its_inputs_in_full(
 
 
 NEGATED = """
+import os
 import numpy as np, pyaclnn
 from pyaclnn import aclnn
 with pyaclnn.Device(0) as device, pyaclnn.Stream(device) as stream:
-    for dtype in (np.int8, np.float16, np.float32, np.int64, np.complex128):
-        x = pyaclnn.to_device(np.arange(2 * 3 * 5).astype(dtype).reshape(2, 3, 5), device)
-        aclnn.neg(x.transpose(2, 0, 1), stream=stream)
+    for dtype, shape, layout in eval(os.environ["LAYOUTS"]):
+        x = np.arange(np.prod(shape)).astype(dtype).reshape(shape)
+        x = pyaclnn.to_device(x, device)
+        aclnn.neg(eval(layout), stream=stream)
     stream.synchronize()
 """
+TILES = (3, 40, 1100)
+"""More rows and more columns than the recorder copies in one piece."""
+LAYOUTS = [
+    *((dtype, (2, 3, 5), "x.transpose(2, 0, 1)") for dtype in ("b", "e", "f", "q", "D")),
+    *(("f", TILES, f"x.transpose{axes}") for axes in itertools.permutations(range(3))),
+    ("b", (1100, 70), "x.transpose(1, 0)"),
+    ("f", (2100, 1), "x.transpose(1, 0)"),
+    ("f", (4, 6, 10), "x[1:, ::2, 1:8:3]"),
+    ("f", (4, 6, 10), "x[:, ::5, ::2].transpose(1, 2, 0)"),
+    ("f", (2, 3, 1, 5, 4), "x.transpose(3, 0, 2, 4, 1)[1:]"),
+    ("f", (60,), "x[3::7]"),
+]
 
 
 def test_elements_that_lie_anyhow_are_recorded_in_row_major_order(tmp_path: Path) -> None:
-    records = list(read_trace(capture(tmp_path / "run.trace", NEGATED, "--contents", "full")))
-    found = [r.data for r in records if isinstance(r, Contents) and r.name == "self"]
-    numbers = np.arange(2 * 3 * 5).reshape(2, 3, 5).transpose(2, 0, 1)
-    dtypes = (np.int8, np.float16, np.float32, np.int64, np.complex128)
-    assert found == [numbers.astype(dtype).tobytes() for dtype in dtypes]
+    options = ("--contents", "full", "--largest", str(1 << 20))
+    trace = capture(tmp_path / "run.trace", NEGATED, *options, LAYOUTS=repr(LAYOUTS))
+    found = [r.data for r in read_trace(trace) if isinstance(r, Contents) and r.name == "self"]
+    assert len(found) == len(LAYOUTS)
+    for data, (dtype, shape, layout) in zip(found, LAYOUTS, strict=True):
+        x = np.arange(np.prod(shape)).astype(dtype).reshape(shape)
+        expected = eval(layout, {"x": x})  # noqa: S307  # of the table above
+        assert data == expected.tobytes(), (dtype, shape, layout)

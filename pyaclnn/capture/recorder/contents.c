@@ -25,64 +25,109 @@ int64_t capture_elements(const struct capture_tensor *tensor)
     return elements;
 }
 
-/* Copy elements that lie a step apart. */
-static inline void copy_apart(uint8_t *to, const uint8_t *from, int64_t count, int64_t step, size_t size)
+/* A plane of elements, whose columns lie together in the target; distances are bytes. */
+struct plane {
+    int64_t rows, columns, row_to, row_from, column_from;
+};
+
+static int64_t lesser(int64_t a, int64_t b)
 {
-    for (; count > 0; count--, from += step, to += size) {
-        memcpy(to, from, size);
+    return a < b ? a : b;
+}
+
+/* Copy a plane in tiles, as rows of a transposed tensor lie in the same lines of the cache: so many columns
+ * as the processor fetches ahead at once, and many rows, since each column may begin on another page. */
+static inline void copy_tiles(uint8_t *to, const uint8_t *from, const struct plane *plane, size_t size)
+{
+    enum { ROWS = 1024, COLUMNS = 32 };
+    const int64_t step = plane->column_from;
+    for (int64_t row = 0; row < plane->rows; row += ROWS) {
+        const int64_t rows = lesser(ROWS, plane->rows - row);
+        for (int64_t column = 0; column < plane->columns; column += COLUMNS) {
+            const int64_t columns = lesser(COLUMNS, plane->columns - column);
+            for (int64_t i = row; i < row + rows; i++) {
+                uint8_t *target = to + i * plane->row_to + column * (int64_t)size;
+                const uint8_t *source = from + i * plane->row_from + column * step;
+                for (int64_t j = 0; j < columns; j++, target += size, source += step) {
+                    memcpy(target, source, size);
+                }
+            }
+        }
     }
 }
 
 /* The same, without a call an element: the compiler knows these sizes. */
-static void copy_row(uint8_t *to, const uint8_t *from, int64_t count, int64_t step, size_t size)
+static void copy_plane(uint8_t *to, const uint8_t *from, const struct plane *plane, size_t size)
 {
-    if (step == (int64_t)size) {
-        memcpy(to, from, (size_t)count * size);
+    if (plane->column_from == (int64_t)size) {
+        for (int64_t i = 0; i < plane->rows; i++) {
+            memcpy(to + i * plane->row_to, from + i * plane->row_from, (size_t)plane->columns * size);
+        }
         return;
     }
     switch (size) {
     case 1:
-        copy_apart(to, from, count, step, 1);
+        copy_tiles(to, from, plane, 1);
         break;
     case 2:
-        copy_apart(to, from, count, step, 2);
+        copy_tiles(to, from, plane, 2);
         break;
     case 4:
-        copy_apart(to, from, count, step, 4);
+        copy_tiles(to, from, plane, 4);
         break;
     case 8:
-        copy_apart(to, from, count, step, 8);
+        copy_tiles(to, from, plane, 8);
         break;
     default:
-        copy_apart(to, from, count, step, size);
+        copy_tiles(to, from, plane, size);
     }
+}
+
+/* The axis whose elements are nearest to each other, but for the last one; or the last one of one axis. */
+static uint32_t nearest_axis(const struct capture_tensor *tensor)
+{
+    uint32_t found = 0;
+    for (uint32_t i = 1; i + 1 < tensor->rank; i++) {
+        if (tensor->dimensions[found] == 1 ||
+            (tensor->dimensions[i] > 1 && tensor->strides[i] <= tensor->strides[found])) {
+            found = i;
+        }
+    }
+    return found;
 }
 
 /* Put the elements together in row-major order, in a block unless they lie so. */
 static uint64_t gather(const struct capture_tensor *tensor, const uint8_t *data, uint8_t **gathered)
 {
-    int64_t index[CAPTURE_DIMENSIONS] = {0}, next = 1;
-    const int64_t expected = capture_elements(tensor);
+    int64_t index[CAPTURE_DIMENSIONS] = {0}, steps[CAPTURE_DIMENSIONS], next = 1;
     bool contiguous = true;
     for (uint32_t i = tensor->rank; i-- > 0; next *= tensor->dimensions[i]) {
         contiguous = contiguous && (tensor->dimensions[i] == 1 || tensor->strides[i] == next);
+        steps[i] = next;
     }
-    const size_t size = tensor->element_size;
-    const uint64_t bytes = (uint64_t)expected * size;
+    const int64_t expected = capture_elements(tensor), size = tensor->element_size;
+    const uint64_t bytes = (uint64_t)(expected * size);
     if (contiguous) {
         return bytes;
     }
     const uint32_t last = tensor->rank - 1; /* a tensor of no axes is contiguous */
-    const int64_t length = tensor->dimensions[last], step = tensor->strides[last] * (int64_t)size;
-    uint8_t *copy = capture_memory(NULL, bytes), *to = copy;
-    for (int64_t left = expected; copy != NULL && left > 0; left -= length) {
-        int64_t at = 0;
+    const uint32_t across = nearest_axis(tensor);
+    const struct plane plane = {
+        .rows = across == last ? 1 : tensor->dimensions[across],
+        .columns = tensor->dimensions[last],
+        .row_to = steps[across] * size,
+        .row_from = tensor->strides[across] * size,
+        .column_from = tensor->strides[last] * size,
+    };
+    uint8_t *copy = capture_memory(NULL, bytes);
+    for (int64_t left = expected; copy != NULL && left > 0; left -= plane.rows * plane.columns) {
+        int64_t to = 0, from = 0;
         for (uint32_t i = 0; i < last; i++) {
-            at += index[i] * tensor->strides[i];
+            to += index[i] * steps[i];
+            from += index[i] * tensor->strides[i];
         }
-        copy_row(to, data + at * (int64_t)size, length, step, size);
-        to += (size_t)length * size;
-        for (uint32_t i = last; i-- > 0 && ++index[i] == tensor->dimensions[i];) {
+        copy_plane(copy + to * size, data + from * size, &plane, (size_t)size);
+        for (uint32_t i = last; i-- > 0 && (i == across || ++index[i] == tensor->dimensions[i]);) {
             index[i] = 0;
         }
     }

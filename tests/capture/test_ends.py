@@ -125,14 +125,18 @@ assert libc.sigaltstack(ctypes.byref(Stack(memory + size, 0, bytes_of_stack)), N
 """An alternate stack of 8 KiB beside a page that cannot be accessed."""
 
 
-@pytest.mark.parametrize("is_full", [False, True])
-def test_an_alternate_stack_of_8_kib_is_enough(is_full: bool, tmp_path: Path) -> None:
+FULL = "resource.setrlimit(resource.RLIMIT_FSIZE, (64, 64))\n"
+WRITTEN = "import time; time.sleep(1)\n"
+"""All calls are in the file by then, and only its end is left to write."""
+
+
+@pytest.mark.parametrize("disk", ["", FULL, WRITTEN + FULL], ids=["", "full", "full-at-the-end"])
+def test_an_alternate_stack_of_8_kib_is_enough(disk: str, tmp_path: Path) -> None:
     trace = tmp_path / "run.trace"
-    limit = "resource.setrlimit(resource.RLIMIT_FSIZE, (64, 64))\n" if is_full else ""
-    program = BEGIN + ON_A_SMALL_STACK + limit + "os.kill(os.getpid(), signal.SIGTERM)"
+    program = BEGIN + ON_A_SMALL_STACK + disk + "os.kill(os.getpid(), signal.SIGTERM)"
     done = pyaclnn("capture", "-o", trace, "--", sys.executable, "-c", program)
     assert done.returncode == 128 + signal.SIGTERM
-    if is_full:
+    if disk:
         assert f"{trace} is incomplete: {os.strerror(errno.EFBIG)}\n" in done.stderr
     else:
         assert list(read_trace(trace))[-1] == Ended(signal.SIGTERM)

@@ -50,16 +50,30 @@ static void note_size(void)
 
 /* The last block: the signal that ended the process, or the error that ended the recording; both are
  * numbers of one byte. It needs no memory, which a handler of a signal cannot ask for. */
-static void append_end(int signal, int error)
+static int append_end(int signal, int error)
 {
     const uint8_t record[] = {0xDD, 0, 0, 0, 1, 0x93, 6, (uint8_t)signal, (uint8_t)error};
-    capture_append_block(trace.file, &trace.end, record, sizeof record, NULL);
+    return capture_append_block(trace.file, &trace.end, record, sizeof record, NULL);
+}
+
+static void report_incomplete(int error)
+{
+    capture_report_incomplete(trace.own[0] == '\0' ? trace.path : trace.own, error);
+}
+
+/* The process ends: the file may have been written up to here, and the disk be full since. */
+static void end_file(int signal)
+{
+    const int error = append_end(signal, capture_is_out_of_memory() ? ENOMEM : 0);
+    if (error != 0) {
+        report_incomplete(error);
+    }
 }
 
 /* The recording ends, and the program goes on. */
 static void stop(int error)
 {
-    capture_report_incomplete(trace.own[0] == '\0' ? trace.path : trace.own, error);
+    report_incomplete(error);
     if (trace.file >= 0) {
         append_end(0, error);
         close(trace.file);
@@ -320,7 +334,7 @@ void capture_close(void)
         capture_end_if_failed();
     }
     if (trace.file >= 0 && trace.process == getpid()) {
-        append_end(0, 0);
+        end_file(0);
         close(trace.file);
     }
     trace.file = -1;
@@ -337,8 +351,10 @@ void capture_interrupt(int signal)
     }
     if (tries != 0 && trace.file >= 0 && trace.process == getpid()) {
         put_block(false);
+    }
+    if (tries != 0 && trace.file >= 0 && trace.process == getpid()) {
         capture_append_flights(trace.file, &trace.end, UINT64_MAX);
-        append_end(signal, capture_is_out_of_memory() ? ENOMEM : 0);
+        end_file(signal);
     }
 }
 

@@ -3,9 +3,8 @@
 
 from __future__ import annotations
 
-import itertools
 from array import array
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from pyaclnn.base.printable import harmless
 from pyaclnn.capture.contents import AFTER, ContentsOf
@@ -18,6 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+    from typing_extensions import Self
+
 __all__ = ["compare"]
 
 
@@ -27,7 +28,7 @@ def compare(one: Path, other: Path, *, exact: bool = False) -> Outcome:
     Calls whose answers depend on time are left out, and so are waits that reached their limit and
     what asks for the current context. Results that an operator's mask turns off are not compared.
     Threads with the same functions belong together, the others in the order of their first calls.
-    The first call that is another ends a thread.
+    Where the functions of two threads part, the calls up to the next ones in common are left out.
 
     Args:
         one: The first trace, whose answers are the recorded ones of the result.
@@ -42,13 +43,11 @@ def compare(one: Path, other: Path, *, exact: bool = False) -> Outcome:
         masks = Masks()
         (ones, chip), (others, twin_chip) = _threads(one, first, masks), _threads(other, second)
         outcome.chips = (chip, twin_chip)
-        for threads in _pairs(ones, others):
-            for (call, answer), (twin, here) in itertools.zip_longest(*threads, fillvalue=_END):
-                if call.name != twin.name:
-                    present = twin if call is _END[0] else call
-                    text = "the rest of their threads is not compared"
-                    outcome.note(present, "calls", call.name, twin.name, text=text)
-                    break
+        outcome.note_end(outcome.trace, first.incomplete)
+        outcome.note_end(outcome.backend, second.incomplete)
+        for thread, other_thread in _pairs(ones, others):
+            for at, beside in _in_common(thread, other_thread, outcome):
+                (call, answer), (twin, here) = thread.call(at), other_thread.call(beside)
                 outcome.calls += 1
                 outcome.compare_answers(call, answer, here)
                 results = {(c.place, c.element): c for c in second.take(twin.number, AFTER)}
@@ -65,7 +64,10 @@ def compare(one: Path, other: Path, *, exact: bool = False) -> Outcome:
     return outcome
 
 
-_END = (CallId(0, "no more calls"), Answer())
+_AHEAD: Final = 256
+"""The calls of each thread among which the next ones in common are looked for."""
+_ALIKE: Final = 3
+"""So many calls on end have the same functions where two threads go on together."""
 
 
 class _Thread(NamedTuple):
@@ -75,6 +77,11 @@ class _Thread(NamedTuple):
     numbers: array[int]
     answers: list[Answer]
 
+    @classmethod
+    def empty(cls) -> Self:
+        """Return a thread without calls."""
+        return cls([], array("Q"), [])
+
     def add(self, call: Call, shared: dict[Answer, Answer]) -> None:
         """Add a call; most calls share an answer."""
         answer = Answer.of(call)
@@ -82,9 +89,43 @@ class _Thread(NamedTuple):
         self.numbers.append(call.number)
         self.answers.append(shared.setdefault(answer, answer))
 
-    def calls(self) -> Iterator[tuple[CallId, Answer]]:
-        """Yield the calls and their answers."""
-        return zip(map(CallId, self.numbers, self.names), self.answers, strict=True)
+    def call(self, at: int) -> tuple[CallId, Answer]:
+        """Return a call and its answer."""
+        return CallId(self.numbers[at], self.names[at]), self.answers[at]
+
+
+def _in_common(one: _Thread, other: _Thread, outcome: Outcome) -> Iterator[tuple[int, int]]:
+    """Yield the places of calls that both threads have, and note where calls are left out."""
+    at = beside = 0
+    while at < len(one.names) or beside < len(other.names):
+        ids = [
+            thread.call(place)[0] if place < len(thread.names) else CallId(0, "no more calls")
+            for thread, place in ((one, at), (other, beside))
+        ]
+        if ids[0].name == ids[1].name:
+            yield at, beside
+            at, beside = at + 1, beside + 1
+            continue
+        ends = len(one.names), len(other.names)
+        next_at, next_beside = _next_in_common(one.names, at, other.names, beside) or ends
+        part = "the rest of the thread" if (next_at, next_beside) == ends else "these calls"
+        text = f"without {part}: {next_at - at} recorded, {next_beside - beside} here"
+        present = ids[0] if at < ends[0] else ids[1]
+        outcome.note(present, "calls", ids[0].name, ids[1].name, text=text)
+        at, beside = next_at, next_beside
+
+
+def _next_in_common(
+    one: list[str], at: int, other: list[str], beside: int
+) -> tuple[int, int] | None:
+    """Return the nearest places from which on both lists have the same names."""
+    for distance in range(1, 2 * _AHEAD):
+        for skipped in range(max(0, distance - _AHEAD), min(distance, _AHEAD) + 1):
+            first, second = at + skipped, beside + distance - skipped
+            alike = one[first : first + _ALIKE]
+            if alike and alike == other[second : second + _ALIKE]:
+                return first, second
+    return None
 
 
 def _threads(
@@ -102,15 +143,15 @@ def _threads(
         if isinstance(record, Call) and record.result != TIMED_OUT:
             role = role_of(record.name)
             if "run" in role and not role & {"loose", "finds"}:
-                thread = threads.setdefault(record.thread, _Thread([], array("Q"), []))
+                thread = threads.setdefault(record.thread, _Thread.empty())
                 thread.add(record, shared)
     return threads, chip
 
 
 def _pairs(
     ones: dict[int, _Thread], others: dict[int, _Thread]
-) -> Iterator[tuple[Iterator[tuple[CallId, Answer]], Iterator[tuple[CallId, Answer]]]]:
-    """Yield the calls of each thread of one trace, and those of its twin in the other.
+) -> Iterator[tuple[_Thread, _Thread]]:
+    """Yield each thread of one trace, and its twin in the other.
 
     Threads are numbered by their first calls, and which of several comes first is chance.
     """
@@ -124,6 +165,6 @@ def _pairs(
     rest = iter([*free])
     for thread, own in sorted(ones.items()):
         twin = twins.get(thread) or next(rest, None)
-        yield own.calls(), iter(()) if twin is None else others[twin].calls()
+        yield own, _Thread.empty() if twin is None else others[twin]
     for thread in rest:
-        yield iter(()), others[thread].calls()
+        yield _Thread.empty(), others[thread]

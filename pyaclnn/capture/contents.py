@@ -8,7 +8,7 @@ from typing import IO, TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from pyaclnn.capture.trace import Absent, Contents, read_trace
+from pyaclnn.capture.trace import Absent, Contents, Ended, incomplete, read_trace
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -30,19 +30,22 @@ class ContentsOf:
         """Make it without contents."""
         self._by_call: dict[int, list[tuple[Contents, int]]] = {}
         self._absent: dict[int, list[Absent]] = {}
+        self._end: Ended | None = None
         self._file: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115  # closed by __exit__
 
     @classmethod
-    def of(cls, path: Path) -> Self:
-        """Read the contents of a trace."""
+    def of(cls, path: Path, until: int) -> Self:
+        """Read the contents of a trace, of so many bytes of its file."""
         found = cls()
-        for record in read_trace(path):
+        for record in read_trace(path, until):
             found.add(record)
         return found
 
     def add(self, record: Record) -> None:
-        """Keep a record, if it is of contents."""
-        if isinstance(record, Absent):
+        """Keep a record, if it is of contents or of the end."""
+        if isinstance(record, Ended):
+            self._end = record
+        elif isinstance(record, Absent):
             self._absent.setdefault(record.call, []).append(record)
         elif isinstance(record, Contents):
             place = -1
@@ -71,6 +74,11 @@ class ContentsOf:
                     data = self._file.read(contents.size)
                 found.append(replace(contents, data=data))
         return found
+
+    @property
+    def incomplete(self) -> str:
+        """Why the trace lacks calls; empty if it lacks none."""
+        return incomplete(self._end)
 
     def absent(self, call: int, phase: int) -> list[Absent]:
         """Return the contents of a call that the recorder could not record, with the reasons."""

@@ -24,7 +24,7 @@ from pyaclnn.calling.empty import Empty
 from pyaclnn.cann.signatures import PHASE_1
 from pyaclnn.capture.contents import AFTER, BEFORE, ContentsOf
 from pyaclnn.capture.descriptors import Descriptors
-from pyaclnn.capture.trace import Call, TraceError, read_trace
+from pyaclnn.capture.trace import Call, TraceError, bytes_of, read_trace
 from pyaclnn.capture.verdict import difference
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ def test_of(path: Path, number: int) -> str:
     Raises:
         TraceError: It has no such call, no operator is called by it, or the contents are missing.
     """
-    with ContentsOf.of(path) as contents:
+    with ContentsOf.of(path, bytes_of(path)) as contents:
         example = _example(path, number, contents)
     if example.status == 0:
         is_random = any(name.startswith("seed") for name in example.arguments)

@@ -26,7 +26,7 @@ from pyaclnn.capture.library import content_hash
 from pyaclnn.capture.memory import Memory
 from pyaclnn.capture.roles import role_of
 from pyaclnn.capture.tensor import made_up
-from pyaclnn.capture.trace import Call, Chip, read_trace
+from pyaclnn.capture.trace import Call, Chip, bytes_of, read_trace
 from pyaclnn.capture.translation import Translation, UnknownHandleError
 from pyaclnn.capture.verdict import TIMED_OUT, Answer, Outcome
 
@@ -44,6 +44,8 @@ __all__ = ["replay"]
 
 _COMPUTES: Final = frozenset({"phase-2", "graph-run"})
 _DEVICES: Final = frozenset({"deviceId", "peerDeviceId"})
+_PATIENCE_MS: Final = 1000
+"""For streams that another call may have to let go on."""
 
 
 def replay(path: Path, *, exact: bool = False, fail_early: bool = False) -> Outcome:
@@ -58,10 +60,12 @@ def replay(path: Path, *, exact: bool = False, fail_early: bool = False) -> Outc
         TraceError: The file is no trace.
         BackendNotFoundError: There is no backend.
     """
-    with ContentsOf.of(path) as contents:
+    until = bytes_of(path)
+    with ContentsOf.of(path, until) as contents:
         outcome = Outcome(harmless(path.name), backend().name, f"replayed on {backend().name}")
+        outcome.note_end(outcome.trace, contents.incomplete)
         run = _Replay(outcome, contents, exact=exact)
-        for record in read_trace(path):
+        for record in read_trace(path, until):
             if isinstance(record, Chip):
                 outcome.chips = (record.name, outcome.chips[1])
             elif isinstance(record, Call):
@@ -253,6 +257,7 @@ class _Replay:
         """Give an operator or a graph the recorded inputs."""
         self._comparable = not self._contents.absent(call.number, BEFORE)
         inputs = self._contents.take(call.number, BEFORE)
+        idle = False
         given = {contents.begin for contents in inputs}
         self._results = [
             (each, None if each.begin in given else self._read(each.tensor, call))
@@ -273,6 +278,9 @@ class _Replay:
                 view[...] = made_up(tensor, contents.hash) if plain is None else plain
             else:
                 view[...] = np.frombuffer(contents.data, view.dtype).reshape(view.shape)
+            if not idle:  # another stream may have work with this memory, too
+                function("aclrtSynchronizeDeviceWithTimeout")(_PATIENCE_MS)
+                idle = True
             self._memory.write(tensor.begin, memory)
 
     def _after(self, call: Call) -> None:
@@ -301,6 +309,7 @@ class _Replay:
 
     def _put_received(self, call: Call) -> None:
         """Write what the peers have sent: their calls are no part of this trace."""
+        self._outcome.received[call.name] += 1
         for contents in self._contents.take(call.number, AFTER):
             stream = self._translation.address(call.handle("stream"))
             function("aclrtSynchronizeStream")(raw.pointer_to(stream))

@@ -17,6 +17,7 @@ from pyaclnn.base.errors import BackendNotFoundError, InvalidArgumentError
 from pyaclnn.base.folders import cache_folder, home_folder, make_private
 from pyaclnn.cann.discovery import RUNTIME, installation_roots, library_sets, loader_folders
 from pyaclnn.cann.library import loaded_backend, select_backend
+from pyaclnn.cann.loaded_libraries import Residents, loaded_libraries
 from pyaclnn.cann.search import VARIABLE
 from pyaclnn.cann.simulator import FRONTS, environment, libdir
 from pyaclnn.capture.front import Front, write_front
@@ -195,8 +196,9 @@ def require_new(path: str | os.PathLike[str]) -> str:
 def capture(path: str | os.PathLike[str], *, contents: str = "hash") -> Iterator[None]:
     """Record the CANN calls of this process in a file.
 
-    The first capture has to begin before the first call that needs a device: CANN's libraries are
-    then loaded behind those that record. Later ones may begin at any time.
+    The first capture has to begin before CANN's libraries are loaded, by a call that needs a device
+    or by ``import torch_npu``: it loads them behind those that record. Later ones may begin at any
+    time.
 
     Args:
         path: The file, which must not exist.
@@ -220,8 +222,11 @@ def capture(path: str | os.PathLike[str], *, contents: str = "hash") -> Iterator
     begin = recorder_function("capture_begin", "int(*)(const char *, const char *)")
     if begin(os.fsencode(trace), str(Settings(contents=contents)).encode()):
         expected = "given when no other capture has begun in the process"
-        raise InvalidArgumentError.of("capture", "path", repr(os.fspath(path)), expected,
-                                      "leave the 'with' block of the other first")  # fmt: skip
+        own = os.environ.get("PYACLNN_CAPTURE")
+        hint = "leave the 'with' block of the other first"
+        if own:
+            hint = f"'pyaclnn capture' records this program already, in '{own}'; run it without"
+        raise InvalidArgumentError.of("capture", "path", repr(os.fspath(path)), expected, hint)
     try:
         yield
     finally:
@@ -233,11 +238,19 @@ def _require_fronts(path: str) -> None:
     found = loaded_backend()
     if found is None:
         real = _real_folder(os.environ.get(VARIABLE) or "cann", os.environ)
+        there = Residents(loaded_libraries()).runtime  # torch_npu may have loaded them
+        if there and not (there[0].parent / _TABLE).is_file():
+            raise _too_late(path, there[0].parent)
         if not (real / _TABLE).is_file():
             found = select_backend(fronts_of(real))
     if found is not None and not (found.directory / _TABLE).is_file():
-        raise InvalidArgumentError.of(
-            "capture", "path", repr(path), "given before the first call that needs a device",
-            f"CANN is loaded already, from {found.directory}; begin the first capture earlier, or "
-            "run the program under 'pyaclnn capture'",
-        )  # fmt: skip
+        raise _too_late(path, found.directory)
+
+
+def _too_late(path: str, directory: Path) -> InvalidArgumentError:
+    return InvalidArgumentError.of(
+        "capture", "path", repr(path), "given before CANN's libraries are loaded",
+        f"they are loaded already, from {directory}; begin the first capture before the first call "
+        "that needs a device, and before 'import torch_npu', or run the program under 'pyaclnn "
+        "capture'",
+    )  # fmt: skip

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
 from collections import Counter
 from typing import TYPE_CHECKING, Any
@@ -15,6 +14,7 @@ from pyaclnn.cann.signatures import PHASE_1
 from pyaclnn.cann.status import meaning
 from pyaclnn.capture.descriptors import Descriptors, is_number, shown
 from pyaclnn.capture.places import Places
+from pyaclnn.capture.roles import role_of
 from pyaclnn.capture.trace import (
     Call,
     Chip,
@@ -23,6 +23,7 @@ from pyaclnn.capture.trace import (
     TraceError,
     Unrecorded,
     Unreturned,
+    incomplete,
     read_trace,
     traces_of,
 )
@@ -108,6 +109,7 @@ class _Totals:
         self.unrecorded: Counter[str] = Counter()
         self.streams: Counter[int] = Counter()
         self.threads: set[int] = set()
+        self.placing: set[int] = set()
         self.sizes: dict[int, int] = {}
         self.bytes = self.most = 0
         self.contents = 0
@@ -118,6 +120,10 @@ class _Totals:
 
     def add(self, record: object) -> None:
         if isinstance(record, Call):
+            if "places" in role_of(record.name):
+                if record.number in self.placing:
+                    return  # a part of a trace repeats it before the calls of each thread
+                self.placing.add(record.number)
             self.unreturned.pop(record.number, None)
             self.calls[record.name] += 1
             self.failed[record.name] += record.failed
@@ -181,10 +187,8 @@ class _Totals:
             yield f"not returned: call {each.number} {each.name} of thread {each.thread}"
         if self.others:
             yield f"other processes of the program: {', '.join(self.others)}"
-        if self.end is None:
-            yield "incomplete: the process was killed or still runs, or its disk was full"
-        elif self.end.error:
-            yield f"incomplete: the recording ended with {os.strerror(self.end.error)!r}"
-        elif self.end.signal:
+        if reason := incomplete(self.end):
+            yield f"incomplete: {reason}"
+        elif self.end is not None and self.end.signal:
             names = {each.value: each.name for each in signal.Signals}
             yield f"ended by {names.get(self.end.signal, f'signal {self.end.signal}')}"

@@ -55,6 +55,8 @@ __all__ = [
     "Unrecorded",
     "Unreturned",
     "Value",
+    "bytes_of",
+    "incomplete",
     "read_trace",
     "traces_of",
 ]
@@ -242,7 +244,22 @@ def traces_of(path: Path) -> list[Path]:
     return [path, *rest]
 
 
-def read_trace(path: str | os.PathLike[str]) -> Iterator[Record]:
+def incomplete(end: Ended | None) -> str:
+    """Return why a trace with this end, or without one, lacks calls; empty if it lacks none."""
+    if end is None:
+        return "the process was killed or still runs, or its disk was full"
+    return f"the recording ended with {os.strerror(end.error)!r}" if end.error else ""
+
+
+def bytes_of(path: Path) -> int:
+    """Return the length of a file, which may grow: all who read it shall read as many bytes."""
+    try:
+        return path.stat().st_size
+    except OSError:
+        return 0  # who reads it reports that
+
+
+def read_trace(path: str | os.PathLike[str], until: int = _LARGEST) -> Iterator[Record]:
     """Read the trace of a process, a block at a time.
 
     The end of a file in the middle of a block ends the trace: the process was killed. So do zeros
@@ -250,6 +267,7 @@ def read_trace(path: str | os.PathLike[str]) -> Iterator[Record]:
 
     Args:
         path: The file.
+        until: The number of bytes to read at most, as far as blocks are whole.
 
     Raises:
         TraceError: It cannot be read, is no trace, or a block is damaged.
@@ -257,7 +275,7 @@ def read_trace(path: str | os.PathLike[str]) -> Iterator[Record]:
     functions: dict[int, _Function] = {}
     try:
         with open_file(path, "a trace", most=_LARGEST) as file:
-            for block in _blocks(file):
+            for block in _blocks(file, until):
                 for record in _DECODER.decode(block):
                     if isinstance(record, _Function):
                         functions[record.number] = record
@@ -273,7 +291,7 @@ def read_trace(path: str | os.PathLike[str]) -> Iterator[Record]:
         raise TraceError(f"{os.fspath(path)!r}: {error}") from error
 
 
-def _blocks(file: IO[bytes]) -> Iterator[bytes]:
+def _blocks(file: IO[bytes], until: int) -> Iterator[bytes]:
     line = file.read(len(MAGIC))
     if not MAGIC.startswith(line):
         text = MAGIC.decode().rstrip()
@@ -287,10 +305,11 @@ def _blocks(file: IO[bytes]) -> Iterator[bytes]:
         if kind not in {b"BLKz", b"BLK-"} or length > _LARGEST_BLOCK:
             raise TraceError(f"no block begins at byte {place}")
         data = file.read(stored)
-        if len(data) < stored:
-            return  # the process was killed
+        if len(data) < stored or place + _HEAD.size + stored > until:
+            return  # the process was killed, or still runs
         if zlib.crc32(data) != check:
-            raise TraceError(f"the block at byte {place} is damaged")
+            rest = f"'head -c {place} FILE' has the calls before it"
+            raise TraceError(f"the block at byte {place} is damaged; {rest}")
         if kind == b"BLKz":
             data = zlib.decompressobj().decompress(data, length)
         yield data

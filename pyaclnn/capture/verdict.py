@@ -32,6 +32,10 @@ TIMED_OUT: Final = 507046
 _UNMADE: Final = "skipped whose handles no replayed call has made"
 
 
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
 class CallId(NamedTuple):
     """The number and the function of a call."""
 
@@ -113,7 +117,10 @@ class Outcome(msgspec.Struct):
         skipped: Calls of functions that a replay does not run, by function.
         unmade: Calls that were not run because no call of the trace has made what they use, by
             function.
+        received: Calls that were not run, but whose recorded results were taken, by function: their
+            peers are in other traces.
         moved: Devices of the trace that are not here -> those that took their calls.
+        incomplete: For a trace that lacks calls, its name and the reason.
         divergences: Where the answers part.
     """
 
@@ -127,8 +134,15 @@ class Outcome(msgspec.Struct):
     by_status: Counter[str] = msgspec.field(default_factory=Counter)
     skipped: Counter[str] = msgspec.field(default_factory=Counter)
     unmade: Counter[str] = msgspec.field(default_factory=Counter)
+    received: Counter[str] = msgspec.field(default_factory=Counter)
     moved: dict[int, int] = msgspec.field(default_factory=dict)
+    incomplete: list[str] = msgspec.field(default_factory=list)
     divergences: list[Divergence] = msgspec.field(default_factory=list)
+
+    def note_end(self, trace: str, reason: str) -> None:
+        """Note why a trace lacks calls, unless the reason is empty."""
+        if reason:
+            self.incomplete.append(f"{trace} is incomplete: {reason}")
 
     def note(
         self, call: Call | CallId, kind: str, recorded: str, here: str, argument: str = "",
@@ -192,22 +206,28 @@ class Outcome(msgspec.Struct):
 
     def text(self) -> str:
         """Return it in words, a line for each divergence."""
-        lines = [str(divergence) for divergence in self.divergences]
-        counts = f"{self.calls} calls {self.done}, {self.judged.total()} results compared"
+        lines = [*map(str, self.divergences), *self.incomplete]
+        results = _count(self.judged.total(), "result")
+        counts = f"{_count(self.calls, 'call')} {self.done}, {results} compared"
         if self.unjudged:
             why = "contents were not recorded, or results not written here"
             counts += f", {self.unjudged.total()} not comparable ({why})"
         if self.by_status.total():
-            counts += f", {self.by_status.total()} operators judged by their statuses only"
+            operators = _count(self.by_status.total(), "operator")
+            counts += f", {operators} judged by the status only"
         for kind, skipped in (("skipped", self.skipped), (_UNMADE, self.unmade)):
             if skipped:
-                counts += f", {skipped.total()} calls {kind} ({', '.join(sorted(skipped))})"
+                number = _count(skipped.total(), "call")
+                counts += f", {number} {kind} ({', '.join(sorted(skipped))})"
+        if self.received:
+            names = ", ".join(sorted(self.received))
+            counts += f", {_count(self.received.total(), 'result')} of peers taken ({names})"
         for device, here in self.moved.items():
             counts += f", device {device} replayed on device {here}"
         if all(self.chips) and len({*self.chips}) > 1:
             counts += f", recorded on {self.chips[0]}, here {self.chips[1]}"
         found = len(self.divergences)
-        lines.append(f"{counts}: {'no divergence' if not found else f'{found} divergences'}.")
+        lines.append(f"{counts}: {_count(found, 'divergence') if found else 'no divergence'}.")
         return "\n".join(lines)
 
     def json(self) -> str:
@@ -228,9 +248,10 @@ class Outcome(msgspec.Struct):
             counts = [self.judged[name], len(found), self.unjudged[name], self.by_status[name]]
             rows.append([name, *map(str, counts)])
         lines = [f"| {' | '.join(row)} |" for row in rows]
-        skipped = sorted({*self.skipped, *self.unmade})
+        skipped = sorted({*self.skipped, *self.unmade, *self.received})
         if skipped:
             lines += ["", f"Not replayed: {', '.join(skipped)}."]
+        lines += [line for reason in self.incomplete for line in ("", f"{reason}.")]
         sides = zip((self.trace, self.backend), self.chips, strict=True)
         names = [f"{name} ({chip})" if chip else name for name, chip in sides]
         word = " on " if self.done.startswith("replayed") else " and "
@@ -245,6 +266,10 @@ class Outcome(msgspec.Struct):
         attributes = {"name": f"{self.trace} {self.done}", **{n: str(c) for n, c in counts.items()}}
         suites = ET.Element("testsuites", attributes)
         suite = ET.SubElement(suites, "testsuite", attributes)
+        if self.incomplete:
+            properties = ET.SubElement(suite, "properties")
+            for reason in self.incomplete:
+                ET.SubElement(properties, "property", name="incomplete", value=reason)
         for name, texts in found.items():
             case = ET.SubElement(suite, "testcase", name=name, classname="pyaclnn.capture")
             if texts:

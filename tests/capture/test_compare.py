@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 import pytest
@@ -106,8 +107,55 @@ def test_threads_belong_together_by_what_they_call(orders: dict[str, Path]) -> N
 def test_a_thread_without_an_equal_parts_at_its_first_other_call(orders: dict[str, Path]) -> None:
     done = pyaclnn("trace", "compare", orders["ab"], orders["bb"])
     assert done.returncode == 1
-    (line,) = (line for line in done.stdout.splitlines() if line.startswith("call "))
-    assert "recorded aclCreateScalar, here aclCreateTensor; the rest of their threads is" in line
+    line = next(line for line in done.stdout.splitlines() if line.startswith("call "))
+    assert "recorded aclCreateScalar, here aclCreateTensor; " in line
+    assert line.endswith(" here")
+
+
+CHANGED = """
+import os
+import numpy as np, pyaclnn
+from pyaclnn import aclnn
+x = np.ones(4, np.float32)
+for factor in range(5):
+    aclnn.muls(x, np.float32(factor))
+    if str(factor) == os.environ["MORE"]:
+        aclnn.neg(x)
+if os.environ["MORE"] == "end":
+    aclnn.neg(x)
+"""
+
+
+@pytest.fixture(scope="module")
+def changed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    folder = tmp_path_factory.mktemp("changed")
+    return {n: capture(folder / n, CHANGED, MORE=n) for n in ("none", "1", "3")}
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "has_more"),
+    [("none", "1", [(0, 1)]), ("3", "none", [(1, 0)]), ("1", "3", [(1, 0), (0, 1)])],
+)
+def test_calls_behind_those_that_only_one_trace_has_are_compared(
+    one: str, other: str, has_more: list[tuple[int, int]], changed: dict[str, Path]
+) -> None:
+    found = compare.compare(changed[one], changed[other])
+    assert found.judged["aclnnMuls"] == 5
+    assert {each.kind for each in found.divergences} == {"calls"}
+    counts = [map(int, re.findall("[0-9]+", each.text)) for each in found.divergences]
+    assert [tuple(map(bool, pair)) for pair in counts] == has_more
+    assert all(each.text.startswith("without these calls: ") for each in found.divergences)
+
+
+def test_threads_without_a_call_in_common_are_left_out_as_a_whole(
+    changed: dict[str, Path], tmp_path: Path
+) -> None:
+    ends = "import os, time, pyaclnn; device = pyaclnn.Device(0); time.sleep(1); os._exit(0)"
+    only = capture(tmp_path / "only.trace", ends)
+    found = compare.compare(changed["none"], only)
+    (part,) = found.divergences
+    assert part.text.startswith("without the rest of the thread: ")
+    assert found.judged.total() == 0
 
 
 def test_each_trace_is_read_once(orders: dict[str, Path], monkeypatch: pytest.MonkeyPatch) -> None:

@@ -64,7 +64,7 @@ def test_a_part_begins_on_the_devices_of_the_program(tmp_path: Path) -> None:
     part = capture_by_command(tmp_path / "part.trace", program, *options, **NEWEST)
     done = pyaclnn("replay", part, "--exact", **NEWEST)
     assert done.returncode == 0, done.stdout
-    assert "1 results compared" in done.stdout
+    assert "1 result compared" in done.stdout
     made = [call for call in read_trace(part) if isinstance(call, Call)]
     assert {c.handle("deviceId") for c in made if c.name == "aclrtSetDevice"} == {0, 1}
 

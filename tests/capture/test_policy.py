@@ -50,6 +50,17 @@ def test_contents_above_the_largest_size_are_hashed(
     assert found == [(turn, name, in_full) for turn in (0, 1) for name in ("self", "out")]
 
 
+@pytest.mark.parametrize(("limit", "in_full"), [("5998", False), ("6000", True)])
+def test_contents_above_half_the_limit_are_hashed(
+    limit: str, in_full: bool, tmp_path: Path
+) -> None:
+    options = ("--contents", "full", "--limit", limit)
+    trace = capture(tmp_path / "run.trace", FAILS, *options, SIZE="750")
+    parts = [part for part in (trace.with_name("run.trace.old"), trace) if part.exists()]
+    found = [contents for part in parts for contents in full(part)]
+    assert {there for _, _, there in found} == {in_full}
+
+
 SMALL, LARGE = 6, 3 << 20
 """Elements; the copies of the larger are waited for."""
 

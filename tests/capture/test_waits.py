@@ -194,7 +194,7 @@ def test_what_was_not_recorded_is_not_judged(tmp_path: Path) -> None:
     trace = capture(tmp_path / "run.trace", BEGIN + MISSING, "--contents", "full")
     done = pyaclnn("replay", trace)
     assert done.returncode == 0, done.stdout
-    assert "1 results compared, 2 not comparable (contents were not recorded, " in done.stdout
+    assert "1 result compared, 2 not comparable (contents were not recorded, " in done.stdout
     _, many, _ = (c.number for c in calls(trace) if c.name == "aclnnMuls")
     done = pyaclnn("trace", "test", trace, many)
     assert done.returncode == 2

@@ -131,3 +131,9 @@ int capture_append_block(int file, uint64_t *end, const uint8_t *data, uint64_t 
     const struct capture_packed packed = capture_pack(data, whole, room);
     return capture_append_packed(file, end, &packed);
 }
+
+int capture_append_end(int file, uint64_t *end, int signal, int error)
+{
+    const uint8_t record[] = {0xDD, 0, 0, 0, 1, 0x93, 6, (uint8_t)signal, (uint8_t)error};
+    return capture_append_block(file, end, record, sizeof record, NULL);
+}

@@ -22,3 +22,6 @@ struct capture_packed capture_pack(const uint8_t *data, uint64_t whole, const st
 int capture_append_packed(int file, uint64_t *end, const struct capture_packed *packed);
 int capture_append_block(int file, uint64_t *end, const uint8_t *data, uint64_t whole,
                          struct capture_bytes *room);
+/* Append the last block: the signal that ended the process, or the error that ended the recording; both are
+ * numbers of one byte. It needs no memory, which a handler of a signal cannot ask for. */
+int capture_append_end(int file, uint64_t *end, int signal, int error);

@@ -182,7 +182,9 @@ void capture_write_contents(uint64_t call, const struct capture_operand *of, enu
         capture_number(&record, head[i]);
     }
     put_name(&record, of);
-    capture_blob(&record, full && bytes <= capture_settings.largest ? data : NULL, bytes);
+    const uint64_t limit = capture_settings.limit; /* half of it, as there are two files */
+    const bool fits = bytes <= capture_settings.largest && (limit == 0 || bytes <= limit / 2);
+    capture_blob(&record, full && fits ? data : NULL, bytes);
     capture_signed(&record, tensor->type);
     const int64_t *const numbers[] = {tensor->dimensions, tensor->strides};
     for (int i = 0; i < 2; i++) {

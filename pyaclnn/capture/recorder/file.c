@@ -48,14 +48,6 @@ static void note_size(void)
     __atomic_store_n(&trace.full, limit != 0 && trace.end - trace.begun > limit / 2, __ATOMIC_RELAXED);
 }
 
-/* The last block: the signal that ended the process, or the error that ended the recording; both are
- * numbers of one byte. It needs no memory, which a handler of a signal cannot ask for. */
-static int append_end(int signal, int error)
-{
-    const uint8_t record[] = {0xDD, 0, 0, 0, 1, 0x93, 6, (uint8_t)signal, (uint8_t)error};
-    return capture_append_block(trace.file, &trace.end, record, sizeof record, NULL);
-}
-
 static void report_incomplete(int error)
 {
     capture_report_incomplete(trace.own[0] == '\0' ? trace.path : trace.own, error);
@@ -64,7 +56,7 @@ static void report_incomplete(int error)
 /* The process ends: the file may have been written up to here, and the disk be full since. */
 static void end_file(int signal)
 {
-    const int error = append_end(signal, capture_is_out_of_memory() ? ENOMEM : 0);
+    const int error = capture_append_end(trace.file, &trace.end, signal, capture_is_out_of_memory() ? ENOMEM : 0);
     if (error != 0) {
         report_incomplete(error);
     }
@@ -75,7 +67,7 @@ static void stop(int error)
 {
     report_incomplete(error);
     if (trace.file >= 0) {
-        append_end(0, error);
+        capture_append_end(trace.file, &trace.end, 0, error);
         close(trace.file);
     }
     trace.file = -1;
@@ -165,6 +157,7 @@ static void hand_over_block(void)
 static bool next_file(void)
 {
     if (trace.process == getpid()) {
+        capture_append_end(trace.file, &trace.end, 0, 0);
         trace.file = capture_replace_file(trace.file, trace.own);
     } else {
         snprintf(trace.own, sizeof trace.own, "%s", trace.path);

@@ -278,7 +278,7 @@ class _Replay:
                 view[...] = made_up(tensor, contents.hash) if plain is None else plain
             else:
                 view[...] = np.frombuffer(contents.data, view.dtype).reshape(view.shape)
-            if not idle:  # another stream may have work with this memory, too
+            if not (idle or self._memory.captured):  # another stream may use this memory
                 function("aclrtSynchronizeDeviceWithTimeout")(_PATIENCE_MS)
                 idle = True
             self._memory.write(tensor.begin, memory)

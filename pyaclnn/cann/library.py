@@ -147,6 +147,8 @@ def function(name: str) -> Callable[..., Any]:
         MissingSymbolError: The loaded libraries do not have it.
         BackendNotFoundError: There is no backend to load.
     """
+    if _loaded is not None and name in _loaded.functions:
+        return _loaded.functions[name]
     declared = declaration(name)
     if declared is None:
         message = f"no header declares a C function named {name!r}"
@@ -159,6 +161,7 @@ def function(name: str) -> Callable[..., Any]:
             library = loaded.open(path)
             found = None if library is None else _resolve(declared, library)
             if found is not None:
+                loaded.functions[name] = found
                 return found
     raise _missing(declared, loaded)
 

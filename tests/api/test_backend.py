@@ -279,3 +279,10 @@ def test_the_environment_is_left_as_it_was(run_python: Run) -> None:
         PATH=os.environ["PATH"],
     )
     assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_a_function_is_looked_up_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    names = ("aclrtMalloc", "aclnnAddGetWorkspaceSize")
+    found = [library.function(name) for name in names]
+    monkeypatch.setattr(library, "_resolve", lambda *_: pytest.fail("it was found before"))
+    assert [library.function(name) for name in names] == found

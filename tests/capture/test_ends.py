@@ -26,10 +26,12 @@ FATAL = [
     *("RTMIN", "RTMAX"),
 ]
 """The signals whose default action is to end the process, of signal(7), without SIGKILL."""
+NUMBERS = {name: int(getattr(signal, f"SIG{name}", 16)) for name in FATAL}
+"""Python 3.10 has no name for STKFLT, which is 16."""
 BEGIN = f"""
 import ctypes, os, signal, sys, time
-for name in {FATAL}:  # whatever is ignored around the tests
-    signal.signal(getattr(signal, "SIG" + name), signal.SIG_DFL)
+for number in {[*NUMBERS.values()]}:  # whatever is ignored around the tests
+    signal.signal(number, signal.SIG_DFL)
 cann, base = ctypes.CDLL("libascendcl.so"), ctypes.CDLL("libnnopbase.so")
 assert cann.aclInit(None) == 0
 assert cann.aclrtSetDevice(0) == 0
@@ -54,7 +56,7 @@ QUIET = "time.sleep(100)"
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize("number", FATAL)
 def test_a_signal_ends_the_trace_and_the_program_as_ever(number: str, tmp_path: Path) -> None:
-    trace, ends = tmp_path / "run.trace", getattr(signal, f"SIG{number}")
+    trace, ends = tmp_path / "run.trace", NUMBERS[number]
     program = BEGIN + f"os.kill(os.getpid(), {ends})"
     done = pyaclnn("capture", "-o", trace, "--", sys.executable, "-c", program)
     assert done.returncode == 128 + ends

@@ -127,7 +127,7 @@ for thread in threads:
 for number in range(1, 5):
     path = f"{number}.trace"
     with pyaclnn.capture(path):
-        while not os.path.exists(path) or os.path.getsize(path) < 20_000:
+        while not os.path.exists(path) or os.path.getsize(path) < 60_000:
             time.sleep(0.02)
 goes_on = False
 for thread in threads:
@@ -148,5 +148,4 @@ def test_captures_beside_threads_have_the_contents_of_their_own_calls(tmp_path: 
         others = {*brought, *absent} - calls
         assert len(others) <= 4  # two threads are in a call as the capture begins, and as it ends
         found, lost = found + len(brought), lost + len(absent)
-    # What threads give to streams while the capture waits for them is lost.
-    assert lost < 3 * found
+    assert lost < found  # what threads give to streams while the capture waits for them

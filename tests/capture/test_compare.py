@@ -121,8 +121,6 @@ for factor in range(5):
     aclnn.muls(x, np.float32(factor))
     if str(factor) == os.environ["MORE"]:
         aclnn.neg(x)
-if os.environ["MORE"] == "end":
-    aclnn.neg(x)
 """
 
 

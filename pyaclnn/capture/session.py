@@ -222,10 +222,12 @@ def capture(path: str | os.PathLike[str], *, contents: str = "hash") -> Iterator
     begin = recorder_function("capture_begin", "int(*)(const char *, const char *)")
     if begin(os.fsencode(trace), str(Settings(contents=contents)).encode()):
         expected = "given when no other capture has begun in the process"
-        own = os.environ.get("PYACLNN_CAPTURE")
-        hint = "leave the 'with' block of the other first"
-        if own:
-            hint = f"'pyaclnn capture' records this program already, in '{own}'; run it without"
+        whole = os.environ.get("PYACLNN_CAPTURE")
+        hint = (
+            f"'pyaclnn capture' records this program already, in '{whole}'; run it without"
+            if whole
+            else "leave the 'with' block of the other first"
+        )
         raise InvalidArgumentError.of("capture", "path", repr(os.fspath(path)), expected, hint)
     try:
         yield
@@ -236,21 +238,19 @@ def capture(path: str | os.PathLike[str], *, contents: str = "hash") -> Iterator
 def _require_fronts(path: str) -> None:
     """Load the libraries in front of the backend, unless they are."""
     found = loaded_backend()
-    if found is None:
-        real = _real_folder(os.environ.get(VARIABLE) or "cann", os.environ)
-        there = Residents(loaded_libraries()).runtime  # torch_npu may have loaded them
-        if there and not (there[0].parent / _TABLE).is_file():
-            raise _too_late(path, there[0].parent)
-        if not (real / _TABLE).is_file():
-            found = select_backend(fronts_of(real))
-    if found is not None and not (found.directory / _TABLE).is_file():
-        raise _too_late(path, found.directory)
-
-
-def _too_late(path: str, directory: Path) -> InvalidArgumentError:
-    return InvalidArgumentError.of(
-        "capture", "path", repr(path), "given before CANN's libraries are loaded",
-        f"they are loaded already, from {directory}; begin the first capture before the first call "
-        "that needs a device, and before 'import torch_npu', or run the program under 'pyaclnn "
-        "capture'",
-    )  # fmt: skip
+    there = Residents(loaded_libraries()).runtime  # torch_npu may have loaded them
+    if found is not None:
+        folder = found.directory
+    elif there:
+        folder = there[0].parent
+    else:
+        folder = _real_folder(os.environ.get(VARIABLE) or "cann", os.environ)
+        if not (folder / _TABLE).is_file():
+            folder = select_backend(fronts_of(folder)).directory
+    if not (folder / _TABLE).is_file():
+        raise InvalidArgumentError.of(
+            "capture", "path", repr(path), "given before CANN's libraries are loaded",
+            f"they are loaded already, from {folder}; begin the first capture before the first "
+            "call that needs a device, and before 'import torch_npu', or run the program under "
+            "'pyaclnn capture'",
+        )  # fmt: skip

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 from pyaclnn._binding import lib
 from pyaclnn.base.errors import AclError, CleanupWarning, ContextError, text_of
 from pyaclnn.cann import raw
-from pyaclnn.cann.library import function
+from pyaclnn.cann.library import function as _resolve
 from pyaclnn.cann.signatures import signature
 from pyaclnn.cann.status import code_named, describe_failure, meaning
 
@@ -42,8 +42,6 @@ __all__ = [
 
 OUT: Final = object()
 """Stands for an out-parameter in the arguments of ``fetch``."""
-
-_resolve = functools.cache(function)
 
 
 class Silence:

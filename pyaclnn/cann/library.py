@@ -7,6 +7,7 @@ PYACLNN_BACKEND, else it is an installed CANN. The simulated NPU is never chosen
 
 from __future__ import annotations
 
+import functools
 import os
 import re
 from pathlib import Path
@@ -133,6 +134,7 @@ def declaration(name: str) -> Signature | None:
     return signature(name, None if _loaded is None else _loaded.operator_headers)
 
 
+@functools.cache
 def function(name: str) -> Callable[..., Any]:
     """Return a C function, resolved in the libraries of its group.
 
@@ -147,8 +149,6 @@ def function(name: str) -> Callable[..., Any]:
         MissingSymbolError: The loaded libraries do not have it.
         BackendNotFoundError: There is no backend to load.
     """
-    if _loaded is not None and name in _loaded.functions:
-        return _loaded.functions[name]
     declared = declaration(name)
     if declared is None:
         message = f"no header declares a C function named {name!r}"
@@ -161,7 +161,6 @@ def function(name: str) -> Callable[..., Any]:
             library = loaded.open(path)
             found = None if library is None else _resolve(declared, library)
             if found is not None:
-                loaded.functions[name] = found
                 return found
     raise _missing(declared, loaded)
 

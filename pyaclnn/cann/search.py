@@ -38,7 +38,7 @@ from pyaclnn.facts.releases import ReleaseError
 from pyaclnn.facts.variables import VARIABLES
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
     from pyaclnn._binding import CData
     from pyaclnn.cann.discovery import LibrarySet
@@ -100,14 +100,12 @@ class Loaded:
         choice: By what word or folder it was chosen.
         opened: The libraries that are open.
         refused: Those that could not be opened, with the loader's words.
-        functions: The functions that were found, by name.
     """
 
     info: Backend
     choice: str
     opened: dict[Path, CData] = field(default_factory=dict)
     refused: dict[Path, str] = field(default_factory=dict)
-    functions: dict[str, Callable[..., Any]] = field(default_factory=dict)
 
     @cached_property
     def operator_headers(self) -> OperatorHeaders:

@@ -212,6 +212,12 @@ def is_exhaustive(call: Any) -> bool:
     return any(mark.name == "exhaustive" for mark in call.marks)
 
 
+@pytest.fixture
+def own_processes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have hosts start their device processes themselves, so that these are their children."""
+    monkeypatch.setenv("PYACLNN_MOCK_FORK_SERVER", "")
+
+
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_runtest_makereport() -> Iterator[None]:
     """Let plugins report a failure, whatever what they load for that warns of."""

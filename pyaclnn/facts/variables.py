@@ -72,6 +72,8 @@ _SILENT: Final[Mapping[str, str]] = MappingProxyType(
         "answer, by Python's `logging` as `pyaclnn.calls`; on stderr if nothing else is set up",
         "PYACLNN_MOCK_PYTHON": "the Python that runs the device process, if it is not found by "
         "itself",
+        "PYACLNN_MOCK_FORK_SERVER": "the pid of a process; while it lives, device processes begin "
+        "as forks of one that has Python and NumPy loaded; pytest names itself",
         "PYACLNN_MOCK_OPERATORS": "files of kernels for operators, separated by colons",
         "PYACLNN_MOCK_PATIENCE": "seconds that the device process may take to start, and a kernel "
         "to end in phase 1; default 60",

@@ -16,6 +16,8 @@ suite without an NPU does not import anyway, and adds no fixture to the tests of
 
 from __future__ import annotations
 
+import functools
+import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -38,6 +40,9 @@ __all__ = [
     "pytest_runtest_teardown",
 ]
 
+FORK_SERVER = "PYACLNN_MOCK_FORK_SERVER"
+"""The process in whose lifetime device processes begin as forks."""
+
 _MARKER = "pyaclnn"
 _OWN_FILES = (f"{Path(__file__).parents[1]}/", "<pyaclnn.")
 """Prefixes of the file names of this package, of generated functions too."""
@@ -59,6 +64,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     """Register the marker ``pyaclnn``, and load the backend if it is not the default.
 
+    Simulated NPUs of the tests, and of programs that they start, begin as forks from now on.
+
     Raises:
         pytest.UsageError: There is no such backend.
     """
@@ -69,9 +76,13 @@ def pytest_configure(config: pytest.Config) -> None:
         "the test fails if it breaks a rule of CANN's contract; and whether its device has a new "
         "process",
     )
+    if hasattr(config, "workerinput"):  # of pytest-xdist, whose workers start after all this
+        return
+    if FORK_SERVER not in os.environ:
+        os.environ[FORK_SERVER] = str(os.getpid())
+        config.add_cleanup(functools.partial(os.environ.__delitem__, FORK_SERVER))
     backend = config.getoption("--npu-backend")
-    # Workers of pytest-xdist start after this check.
-    if backend == "mock" or hasattr(config, "workerinput"):
+    if backend == "mock":
         return
     from pyaclnn.base.errors import BackendNotFoundError, InvalidArgumentError  # noqa: PLC0415
     from pyaclnn.cann.library import select_backend  # noqa: PLC0415

@@ -6,8 +6,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+import pytest
+
 if TYPE_CHECKING:
     import subprocess
+
+pytestmark = pytest.mark.usefixtures("own_processes")
 
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 

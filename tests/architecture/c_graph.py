@@ -22,7 +22,7 @@ RECORDER = ROOT.with_name("pyaclnn") / "capture" / "recorder"
 _NOISE = re.compile(r'/\*.*?\*/|"(?:\\.|[^"\\\n])*"', re.DOTALL)
 _INCLUDE = re.compile(r'^#include "(\w+)\.h"', re.MULTILINE)
 _TABLE = re.compile(r'^#include "\w+\.inc"', re.MULTILINE)
-_DEFINED = re.compile(r"^(?!static|typedef|#)[\w ]+?[ *](\w+)\([^;{}]*\)\n\{", re.MULTILINE)
+_DEFINED = re.compile(r"^(?!static|typedef|#)[\w ]+?[ *]+(\w+)\([^;{}]*\)\n\{", re.MULTILINE)
 _DECLARED = re.compile(
     r"\b((?:mock|capture)_\w+)\(|#define ((?:MOCK|CAPTURE)_\w+)|(?:struct|enum|union) (\w+)\s*\{"
 )

@@ -14,6 +14,8 @@ from .npu import NULL, ffi, lib
 if TYPE_CHECKING:
     from .programs import Programs
 
+pytestmark = pytest.mark.usefixtures("own_processes")
+
 DEVICES = {"PYACLNN_MOCK_DEVICES": "4"}
 
 

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
     from .programs import Programs
 
+pytestmark = pytest.mark.usefixtures("own_processes")
+
 HANDLES = ["device memory", "context", "stream", "event", "tensor", "array"]
 
 

@@ -10,6 +10,8 @@ import pytest
 if TYPE_CHECKING:
     from .programs import Programs
 
+pytestmark = pytest.mark.usefixtures("own_processes")
+
 PROGRAM = """
 import os, signal
 def check(problem):

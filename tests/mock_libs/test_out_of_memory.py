@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
     from tests.mock_libs.programs import Programs
 
+pytestmark = pytest.mark.usefixtures("own_processes")
+
 MIB = 1 << 20
 GROUPS = Path("/sys/fs/cgroup")
 LIMITS = {"memory/cgroup.procs": "memory.limit_in_bytes", "cgroup.procs": "memory.max"}

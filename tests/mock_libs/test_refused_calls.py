@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
+pytestmark = pytest.mark.usefixtures("own_processes")
+
 START = """
 import ctypes, sys
 import pyaclnn

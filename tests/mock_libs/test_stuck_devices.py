@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
     from .programs import Programs
 
+pytestmark = pytest.mark.usefixtures("own_processes")
+
 STOPPED = """
 import os, signal, threading, time
 call('aclrtSetDevice', 0)

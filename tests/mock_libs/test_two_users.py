@@ -24,6 +24,8 @@ from .programs import HERE
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+pytestmark = pytest.mark.usefixtures("own_processes")
+
 OTHER = 65534
 BUILD = tuple(Path(_binding.__file__).parents)
 BEGIN = "from npu import *; load()\n"

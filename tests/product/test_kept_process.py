@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 TESTS = """\
 import os
 import signal
+
+os.environ["PYACLNN_MOCK_FORK_SERVER"] = ""  # the device process is a child of this one
 import time
 from pathlib import Path
 

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 __all__ = ["HeldProgram", "processes_of", "seconds_to_leave"]
 
 _LONGEST = 120
+OWN_PROCESSES = {"PYACLNN_MOCK_FORK_SERVER": ""}
+"""Has a program start its device processes itself, so that they are its children."""
 
 
 def seconds_to_leave() -> float:
@@ -68,7 +70,7 @@ class HeldProgram:
         with self._err.open("wb") as err:
             self.process = subprocess.Popen(
                 [sys.executable, "-W", "ignore", "-c", first + code],
-                env={**os.environ, "HELD": str(self._pipe), **environment},
+                env={**os.environ, **OWN_PROCESSES, "HELD": str(self._pipe), **environment},
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=err,

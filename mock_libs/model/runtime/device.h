@@ -7,6 +7,7 @@
 
 #include "acl/acl.h"
 #include "channel.h"
+#include "child_process.h"
 #include "chip.h"
 #include "handles.h"
 #include "heap.h"
@@ -29,7 +30,7 @@ struct device {
     struct context *primary;
     struct heap heap;
     struct physical *physicals; /* memory without an address of its own */
-    pid_t process;
+    struct mock_child process;
     char *environment; /* that of its process, if that is to be kept */
     int lifeline; /* a pipe's end: its process is killed when no process has it open any more */
     int64_t patience; /* milliseconds that its process may take to answer */

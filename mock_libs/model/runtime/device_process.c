@@ -6,19 +6,18 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "address_space.h"
 #include "error_message.h"
 #include "fault.h"
+#include "fork_server.h"
 #include "host_memory.h"
 #include "kept_process.h"
 #include "lock.h"
@@ -210,6 +209,7 @@ aclError mock_process_start(struct device *device)
     const char *config_error = mock_release_config_error();
     config_error = config_error == NULL ? mock_fault_config_error() : config_error;
     config_error = config_error == NULL ? mock_mode_config_error() : config_error;
+    config_error = config_error == NULL ? mock_fork_server_config_error() : config_error;
     if (config_error != NULL) {
         return mock_fail(ACL_ERROR_RT_DEV_SETUP_ERROR, "%s", config_error);
     }
@@ -224,7 +224,7 @@ aclError mock_process_start(struct device *device)
     device->lost = false;
     device->loss = NULL;
     device->chip = chip;
-    device->process = 0;
+    device->process = (struct mock_child){0};
     device->heap.base = device->heap.alias = MAP_FAILED;
     device->heap.descriptor = device->lifeline = -1;
     device->session++;
@@ -263,7 +263,7 @@ aclError mock_process_start(struct device *device)
         const int theirs = move_above(pair[1], &refused), life_end = move_above(life[0], &refused);
         const int descriptors[] = {theirs, device->heap.descriptor, life_end, -1};
         const int failed =
-            refused != 0 ? 0 : mock_spawn(python, PROGRAM, descriptors, &device->process);
+            refused != 0 ? 0 : mock_child_start(python, PROGRAM, descriptors, &device->process);
         close_open(theirs);
         close_open(life_end);
         if (refused != 0) {
@@ -300,7 +300,6 @@ static void release(struct device *device)
     mock_heap_clear(&device->heap);
     mock_workspaces_forget();
     device->streams = device->events = 0;
-    device->process = 0;
     free(device->environment);
     device->environment = NULL;
     mock_signal_progress();
@@ -329,34 +328,23 @@ static void let_end(struct device *device)
     }
 }
 
-/* The process leads a group, in which is what kernels of the user have started. It may have been
- * reaped elsewhere: its pid is somebody else's then. */
-static void kill_group(pid_t process)
-{
-    siginfo_t ended;
-    if (waitid(P_PID, (id_t)process, &ended, WEXITED | WNOHANG | WNOWAIT) == 0) {
-        kill(-process, SIGKILL);
-    }
-}
-
 void mock_process_stop(struct device *device)
 {
-    if (device->process > 0 && !mock_process_detach(device)) {
+    if (device->process.process > 0 && !mock_process_detach(device)) {
         let_end(device);
-        kill_group(device->process);
-        while (waitpid(device->process, NULL, 0) < 0 && errno == EINTR) {
-        }
+        mock_child_kill(&device->process);
+        mock_child_collect(&device->process);
     }
     release(device);
 }
 
 void mock_process_kill(struct device *device)
 {
-    if (device->lost || device->process <= 0) {
+    if (device->lost || device->process.process <= 0) {
         return;
     }
     device->loss = "a fault was injected";
-    kill_group(device->process);
+    mock_child_kill(&device->process);
     /* Its end of the socket closes with it: from then on every call sees the loss. */
     struct pollfd end = {.fd = device->channel.socket, .events = 0};
     while (poll(&end, 1, -1) < 0 && errno == EINTR) {
@@ -367,7 +355,7 @@ void mock_process_kill(struct device *device)
  * and the parent's memory must not change under what the child frees or copies. */
 static void end_with_parent(struct device *device)
 {
-    device->process = 0;
+    mock_child_forked(&device->process);
     device->changing = false;
     mock_lock_enable_polling(); /* for what closing takes back */
     if (!device->open) { /* another thread of the parent was about to start it */

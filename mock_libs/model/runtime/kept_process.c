@@ -2,11 +2,8 @@
 /* Device process that outlives its device. */
 #include "kept_process.h"
 
-#include <errno.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "lock.h"
@@ -17,7 +14,7 @@ enum { TO_FORGET = 5000 }; /* milliseconds */
 
 static bool keeping;
 static struct {
-    pid_t process; /* 0: there is none */
+    struct mock_child process;
     int socket, lifeline;
     char *environment;
 } kept;
@@ -64,11 +61,10 @@ static bool runs_foreign_code(void)
 
 static void end_kept(void)
 {
-    if (kept.process > 0) {
+    if (kept.process.process > 0) {
         close(kept.socket);
         close(kept.lifeline); /* the system kills it */
-        while (waitpid(kept.process, NULL, 0) < 0 && errno == EINTR) {
-        }
+        mock_child_collect(&kept.process);
         free(kept.environment);
     }
     memset(&kept, 0, sizeof kept);
@@ -108,7 +104,7 @@ static bool forget(struct device *device)
 
 bool mock_process_detach(struct device *device)
 {
-    if (!keeping || device->process <= 0 || runs_foreign_code() || !is_at_rest(device) ||
+    if (!keeping || device->process.process <= 0 || runs_foreign_code() || !is_at_rest(device) ||
         !forget(device)) {
         return false;
     }
@@ -117,7 +113,7 @@ bool mock_process_detach(struct device *device)
     kept.socket = device->channel.socket;
     kept.lifeline = device->lifeline;
     kept.environment = device->environment;
-    device->process = 0;
+    device->process = (struct mock_child){0};
     device->channel.socket = device->lifeline = -1;
     device->environment = NULL;
     return true;
@@ -127,10 +123,11 @@ bool mock_process_attach(struct device *device)
 {
     free(device->environment);
     device->environment = keeping ? copy_environment() : NULL;
-    const bool same = kept.process > 0 && kept.environment != NULL &&
+    const bool same = kept.process.process > 0 && kept.environment != NULL &&
                       device->environment != NULL && !runs_foreign_code() &&
                       strcmp(kept.environment, device->environment) == 0;
-    if (!same || waitpid(kept.process, NULL, WNOHANG) != 0) {
+    siginfo_t end;
+    if (!same || mock_child_has_ended(&kept.process, &end)) {
         end_kept();
         return false;
     }
@@ -146,7 +143,8 @@ bool mock_process_attach(struct device *device)
 
 void mock_process_kept_forked(void)
 {
-    if (kept.process > 0) {
+    if (kept.process.process > 0) {
+        mock_child_forked(&kept.process);
         close(kept.socket);
         close(kept.lifeline);
         free(kept.environment);

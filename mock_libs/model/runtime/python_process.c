@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Start of Python as a server process. */
+/* Start of Python. */
 #include "python_process.h"
 
 #include <errno.h>
@@ -26,9 +26,10 @@ static bool sets(const char *entry, const char *name)
 }
 
 /* Only what the process needs; a sanitizer or profiler preloaded here is not for it. It gets the
- * release even if the host has not set it; `release` has room for that. */
-static char **child_environment(char *release, size_t room)
+ * release even if the host has not set it. */
+char **mock_python_environment(void)
 {
+    static char release[64];
     size_t count = 0;
     while (environ[count] != NULL) {
         count++;
@@ -43,14 +44,15 @@ static char **child_environment(char *release, size_t room)
             copy[kept++] = environ[i];
         }
     }
-    snprintf(release, room, "PYACLNN_MOCK_CANN=%s", mock_release_current()->name);
+    snprintf(release, sizeof release, "PYACLNN_MOCK_CANN=%s", mock_release_current()->name);
     copy[kept] = release;
     return copy;
 }
 
-int mock_spawn(const char *python, const char *module, const int *descriptors, pid_t *process)
+int mock_spawn(const char *python, const char *module, const int *descriptors, char **environment,
+               pid_t *process)
 {
-    char option[] = "-c", lines[256], release[64], numbers[MAX_DESCRIPTORS][4];
+    char option[] = "-c", lines[256], numbers[MAX_DESCRIPTORS][4];
     char *arguments[3 + MAX_DESCRIPTORS + 1] = {(char *)(uintptr_t)python, option, lines};
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
@@ -70,11 +72,7 @@ int mock_spawn(const char *python, const char *module, const int *descriptors, p
     posix_spawnattr_init(&attributes);
     posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
     posix_spawnattr_setpgroup(&attributes, 0);
-    char **environment = child_environment(release, sizeof release);
-    const int failed = environment == NULL ? ENOMEM
-                                           : posix_spawnp(process, python, &actions, &attributes,
-                                                          arguments, environment);
-    free(environment);
+    const int failed = posix_spawnp(process, python, &actions, &attributes, arguments, environment);
     posix_spawnattr_destroy(&attributes);
     posix_spawn_file_actions_destroy(&actions);
     return failed;

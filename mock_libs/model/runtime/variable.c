@@ -38,8 +38,9 @@ static const struct {
 
 /* Those of the simulated NPU; another name of this kind is mistyped, and has no effect. */
 static const char KIND[] = "PYACLNN_MOCK_";
-static const char *const KNOWN[] = {"ALLOW",     "CANN",     "DEVICES", "FAULTS", "MEMORY", "MODE",
-                                    "OPERATORS", "PATIENCE", "PYTHON",  "REPORT", "SOC",    "STRICT"};
+static const char *const KNOWN[] = {"ALLOW",     "CANN",     "DEVICES", "FAULTS", "FORK_SERVER",
+                                    "MEMORY",    "MODE",     "OPERATORS", "PATIENCE", "PYTHON",
+                                    "REPORT",    "SOC",      "STRICT"};
 
 static bool is_known(const char *name, size_t length)
 {

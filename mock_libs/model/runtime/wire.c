@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -23,18 +22,14 @@ enum { HEARTBEAT_SECONDS = 5 };
 
 /* Return a reason that names SIGKILL if that ended the process, which the parent learns a moment
  * after the socket's end; NULL if something else did. */
-static const char *reason_of_kill(pid_t process)
+static const char *reason_of_kill(const struct mock_child *process)
 {
     enum { MOMENTS = 100 };
     const struct timespec moment = {.tv_nsec = 1000000};
     siginfo_t end = {.si_pid = 0};
-    for (int i = 0; i < MOMENTS && process > 0 && end.si_pid == 0; i++) {
-        if (waitid(P_PID, (id_t)process, &end, WEXITED | WNOHANG | WNOWAIT) != 0) {
-            return NULL;
-        }
-        if (end.si_pid == 0) {
-            nanosleep(&moment, NULL);
-        }
+    for (int i = 0; i < MOMENTS && process->process > 0 && !mock_child_has_ended(process, &end);
+         i++) {
+        nanosleep(&moment, NULL);
     }
     if (end.si_pid == 0 || end.si_code != CLD_KILLED || end.si_status != SIGKILL) {
         return NULL;
@@ -51,7 +46,7 @@ static const char *reason_of_kill(pid_t process)
 static void mark_lost(struct device *device, const char *reason)
 {
     if (!device->lost) {
-        const char *killed = device->loss == NULL ? reason_of_kill(device->process) : NULL;
+        const char *killed = device->loss == NULL ? reason_of_kill(&device->process) : NULL;
         device->lost = true;
         device->loss = killed == NULL ? reason : killed;
         mock_signal_progress();
@@ -167,7 +162,7 @@ bool mock_device_request(struct device *device, enum mock_request kind, const vo
 static bool is_stopped(const struct device *device)
 {
     char path[32], text[512];
-    snprintf(path, sizeof path, "/proc/%ld/stat", (long)device->process);
+    snprintf(path, sizeof path, "/proc/%ld/stat", (long)device->process.process);
     const int descriptor = open(path, O_RDONLY | O_CLOEXEC);
     const ssize_t length = descriptor < 0 ? -1 : read(descriptor, text, sizeof text - 1);
     if (descriptor >= 0) {
@@ -183,7 +178,7 @@ static void watch(struct device *device)
 {
     struct timespec now;
     pump(device);
-    if (device->lost || device->process <= 0 || !is_stopped(device)) {
+    if (device->lost || device->process.process <= 0 || !is_stopped(device)) {
         device->stopped_since = 0;
         return;
     }

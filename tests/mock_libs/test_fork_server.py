@@ -1,0 +1,249 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Device processes as forks: like those that hosts start, and ended by the same events."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from pyaclnn.mock import libdir
+
+from .npu import has_ended, wait_until
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from .programs import Programs
+
+VARIABLE = "PYACLNN_MOCK_FORK_SERVER"
+KERNEL = Path(__file__).with_name("look_around.py")
+LOOK = "call('aclrtSetDevice', 0); problem = RmsNormGrad(); problem.launch(); finish(); "
+END = "problem.close(); call('aclrtResetDevice', 0)"
+FINISH = "def finish(): call('aclrtSynchronizeStream', NULL)\n"
+SOURCE = Path(__file__).parents[2] / "mock_libs/model/runtime/fork_server.c"
+READ_AT_START = tuple(
+    re.findall(r'"(\w+)=?"', SOURCE.read_text("utf-8").partition("READ[] = {")[2].partition("}")[0])
+)
+OWN = {"process", "parent"}
+"""What is different in every process."""
+
+
+@pytest.fixture
+def session() -> Iterator[subprocess.Popen[bytes]]:
+    """A process in whose lifetime there are fork servers, which nobody else uses."""
+    with subprocess.Popen(["sleep", "600"]) as process:
+        yield process
+        process.kill()
+
+
+class Looker:
+    """Runs programs whose device process looks around."""
+
+    def __init__(self, programs: Programs, file: Path, session: int) -> None:
+        self._programs = programs
+        self._file = file
+        self.session = str(session)
+
+    def run(self, before: str = "", after: str = END, **variables: str) -> dict[str, Any]:
+        """Run a program and return what its device process sees, and what the program prints."""
+        self._file.unlink(missing_ok=True)
+        named = {
+            "PYACLNN_MOCK_OPERATORS": str(KERNEL),
+            "SEEN": str(self._file),
+            VARIABLE: self.session,
+        }
+        done = self._programs.python(f"{before}\n{FINISH}{LOOK}\n{after}", **{**named, **variables})
+        assert done.stderr == ""
+        found: dict[str, Any] = json.loads(self._file.read_text(encoding="utf-8"))
+        return {**found, "printed": done.stdout}
+
+    def is_fork(self, seen: dict[str, Any]) -> bool:
+        """Return whether a device process was started by a fork server."""
+        command = Path(f"/proc/{seen['parent']}/cmdline")
+        return command.exists() and b"fork_server" in command.read_bytes()
+
+
+@pytest.fixture
+def looker(programs: Programs, tmp_path: Path, session: subprocess.Popen[bytes]) -> Looker:
+    return Looker(programs, tmp_path / "seen.json", session.pid)
+
+
+def test_forks_are_like_processes_that_the_host_starts(looker: Looker) -> None:
+    """The first one begins before the server has loaded NumPy, the others after that."""
+    variables = {"PYTHONHASHSEED": "5", "FREE": "a = b", "EMPTY": ""}
+    started = looker.run(**variables, **{VARIABLE: ""})
+    assert not looker.is_fork(started)
+    for _ in range(3):
+        fork = looker.run(**variables)
+        assert looker.is_fork(fork)
+        assert fork.pop("variables").pop(VARIABLE) == looker.session
+        assert {name: fork[name] for name in fork.keys() - OWN} == {
+            name: started[name] for name in fork.keys() - OWN
+        }
+
+
+@pytest.mark.sampled(2)
+@pytest.mark.parametrize(
+    "change",
+    [
+        "os.umask(0o77)",
+        "os.nice(1)",
+        "os.sched_setaffinity(0, [min(os.sched_getaffinity(0))])",
+        "import resource; resource.setrlimit(resource.RLIMIT_CORE, (0, 0))",
+        "open('/proc/self/oom_score_adj', 'w').write('7')",
+        "ffi.dlopen(None); import ctypes; ctypes.CDLL(None).prctl(38, 1, 0, 0, 0)",
+    ],
+    ids=["umask", "priority", "processors", "limit", "oom", "no-new-privileges"],
+)
+def test_a_host_that_differs_from_the_server_starts_its_processes_itself(
+    looker: Looker, change: str
+) -> None:
+    assert looker.is_fork(looker.run())
+    assert not looker.is_fork(looker.run(before=f"import os; {change}"))
+    assert looker.is_fork(looker.run())
+
+
+def test_there_is_a_server_for_what_is_read_at_the_start(looker: Looker) -> None:
+    seen = [looker.run(PYTHONHASHSEED=seed) for seed in ("1", "2", "1")]
+    assert all(map(looker.is_fork, seen))
+    servers = [one["parent"] for one in seen]
+    assert servers[0] == servers[2] != servers[1]
+    assert seen[0]["seed"] == seen[2]["seed"] != seen[1]["seed"]
+
+
+@pytest.mark.parametrize(
+    ("number", "answer"),
+    [
+        (signal.SIGKILL, "was killed (SIGKILL)"),
+        (signal.SIGSEGV, "its process ended"),
+        pytest.param(signal.SIGSTOP, "has been stopped", marks=pytest.mark.exhaustive),
+    ],
+)
+def test_the_end_of_a_fork_is_a_lost_device(
+    looker: Looker, number: signal.Signals, answer: str
+) -> None:
+    after = f"""
+import json, os
+process = json.load(open(os.environ['SEEN']))['process']
+os.kill(process, {number:d})
+problem.launch()
+print(lib.aclrtSynchronizeStream(NULL), message())
+problem.close(); call('aclrtResetDevice', 0)
+call('aclrtSetDevice', 0); problem = RmsNormGrad(); problem.launch(); finish()
+print(process, has_ended(process))
+{END}
+"""
+    seen = looker.run(after=after)
+    lost, ended = seen["printed"].splitlines()
+    assert lost.startswith("507010 "), lost
+    assert answer in lost
+    assert ended.split()[1] == "True"
+    assert looker.is_fork(seen)
+
+
+@pytest.mark.parametrize("end", ["os.kill(os.getpid(), 9)", "os._exit(0)", END])
+def test_a_fork_ends_with_its_host(looker: Looker, end: str) -> None:
+    seen = looker.run(after=f"import os\n{end}")
+    assert wait_until(lambda: not Path(f"/proc/{seen['process']}").exists())
+    assert looker.is_fork(looker.run())  # the server has reaped it, and lives on
+
+
+def test_a_device_does_without_its_server(looker: Looker) -> None:
+    after = f"""
+import json, os
+first = json.load(open(os.environ['SEEN']))
+os.kill(first['parent'], 9)
+assert wait_until(lambda: has_ended(first['parent']))
+problem.launch(); finish()
+{END}
+assert wait_until(lambda: has_ended(first['process']))
+call('aclrtSetDevice', 0); problem = RmsNormGrad(); problem.launch(); finish()
+second = json.load(open(os.environ['SEEN']))
+print(first['parent'] != second['parent'])
+{END}
+"""
+    seen = looker.run(after=after)
+    assert seen["printed"] == "True\n"
+    assert looker.is_fork(seen)
+
+
+def test_a_server_ends_with_its_session(looker: Looker, session: subprocess.Popen[bytes]) -> None:
+    server = looker.run()["parent"]
+    session.kill()
+    session.wait()
+    assert wait_until(lambda: has_ended(server))
+    assert not looker.is_fork(looker.run())
+
+
+@pytest.mark.exhaustive
+def test_a_server_that_nobody_uses_ends(looker: Looker) -> None:
+    server = looker.run()["parent"]
+    assert not has_ended(server)
+    assert wait_until(lambda: has_ended(server))
+
+
+def test_a_server_has_nothing_of_the_program_that_started_it(looker: Looker) -> None:
+    """Neither a pipe, whose end others wait for, nor a place in its group and session."""
+    seen = looker.run(before="import os; left = os.dup2(1, 50)")
+    server = seen["parent"]
+    files = {
+        str(path.readlink()).partition(":")[0] for path in Path(f"/proc/{server}/fd").iterdir()
+    }
+    assert files <= {"/dev/null", "socket", "anon_inode"}
+    assert os.getsid(server) == os.getpgid(server) == server
+
+
+def test_the_process_in_which_ranks_meet_is_a_fork(
+    programs: Programs, session: subprocess.Popen[bytes]
+) -> None:
+    code = f"""
+import ctypes
+hccl = ctypes.CDLL({str(libdir() / "libhccl.so")!r})
+communicator = ctypes.c_void_p()
+call('aclrtSetDevice', 0)
+assert hccl.HcclCommInitAll(1, ctypes.byref(ctypes.c_int32(0)), ctypes.byref(communicator)) == 0
+print(len(children()))
+assert hccl.HcclCommDestroy(communicator) == 0
+call('aclrtResetDevice', 0)
+"""
+    for fork, count in ((str(session.pid), 0), ("", 2)):
+        done = programs.python(code, **{VARIABLE: fork})
+        assert done.stdout == f"{count}\n", done.stderr
+
+
+def test_without_such_a_process_hosts_start_their_processes(looker: Looker) -> None:
+    with subprocess.Popen(["true"]) as ended:
+        ended.wait()
+    assert not looker.is_fork(looker.run(**{VARIABLE: str(ended.pid)}))
+
+
+READ = """
+import importlib, os
+names = set()
+found = os._Environ.__getitem__
+os._Environ.__getitem__ = lambda self, name: (names.add(name), found(self, name))[1]
+from pyaclnn.mock.device import fork_server
+for module in fork_server._MODULES:
+    importlib.import_module(module)
+print(*sorted(names))
+from pyaclnn.facts.releases import simulated
+simulated()
+print(*sorted(names))
+"""
+
+
+def test_what_a_server_imports_reads_no_variable_that_forks_may_have_otherwise(
+    programs: Programs,
+) -> None:
+    done = programs.run([sys.executable, "-c", READ])
+    imported, after = (set(line.split()) for line in done.stdout.splitlines())
+    assert not [name for name in imported if not name.startswith(READ_AT_START)]
+    assert "PYACLNN_MOCK_CANN" in after  # the check sees one

@@ -11,6 +11,7 @@ import sys
 from importlib.metadata import packages_distributions
 from typing import TYPE_CHECKING
 
+import pytest
 from nox.project import load_toml
 
 from .import_graph import MODULES, ROOT, STANDARD, imports_of, room_of, tree_of
@@ -43,6 +44,7 @@ def imported(tree: ast.AST) -> Iterator[str]:
         yield from imported(node)
 
 
+@pytest.mark.exhaustive
 def test_what_a_module_imports_is_a_dependency() -> None:
     homes, missing = packages_distributions(), {}
     for module, path in MODULES.items():
@@ -71,6 +73,7 @@ def test_only_the_header_reader_imports_pcpp_and_it_is_loaded_on_demand() -> Non
     assert {room_of(module) for module in at_once} == {"bindgen"}
 
 
+@pytest.mark.exhaustive
 def test_without_pcpp_everything_is_imported_but_the_header_reader() -> None:
     modules = [m for m in MODULES if not f"{m}.".startswith("pyaclnn.bindgen.")]
     code = (
@@ -87,6 +90,7 @@ def test_without_pcpp_everything_is_imported_but_the_header_reader() -> None:
     assert done.stdout.split() == ["16.0", "pcpp.preprocessor"]
 
 
+@pytest.mark.exhaustive
 def test_of_what_builds_an_installation_has_what_it_runs() -> None:
     needed = {module for module in MODULES if room_of(module) != "bindgen"}
     while more := set[str]().union(*map(imports_of, needed)) & MODULES.keys() - needed:

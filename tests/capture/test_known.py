@@ -303,7 +303,9 @@ MIB = 1 << 18
     ("count", "elements", "again"),
     [
         pytest.param(9, 5 * MIB, 9, id="more-than-one-arena-has"),
-        pytest.param(17, 15 * MIB, 34, id="more-than-all-arenas-have"),
+        pytest.param(
+            17, 15 * MIB, 34, id="more-than-all-arenas-have", marks=pytest.mark.exhaustive
+        ),
         pytest.param(2, 17 * MIB, 4, id="each-larger-than-a-place"),
     ],
 )

@@ -56,6 +56,7 @@ def test_a_header_declares_what_programs_call_by_it(
     compile_all(tmp_path, "c++17", [unit], include=includedir())
 
 
+@pytest.mark.exhaustive
 def test_threads_are_counted_by_one_type_on_host_and_device(tmp_path: Path) -> None:
     text = 'constexpr dim3 n(2, 3);\nstatic_assert(n.x == 2 && n.y == 3 && n.z == 1, "n");\n'
     host, device = '#include "acl/acl.h"\n', '#include "simt_api/asc_simt.h"\n'

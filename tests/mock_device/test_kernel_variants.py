@@ -173,7 +173,7 @@ LEAST = {
 """Least number of vectors that have a variant."""
 
 
-@pytest.mark.sampled(1)
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(("variant", "least"), LEAST.items())
 def test_an_operator_computes_the_same_for_other_tensors(
     variant: str, least: int, bench: Bench

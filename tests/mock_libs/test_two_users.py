@@ -166,6 +166,7 @@ def temporary() -> Iterator[str]:
         yield folder
 
 
+@pytest.mark.exhaustive
 def test_neither_reads_nor_breaks_what_the_other_has(
     other_user: list[str], installed: Path, temporary: str
 ) -> None:

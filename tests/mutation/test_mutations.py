@@ -88,6 +88,7 @@ def test_the_choice_follows_the_seed_and_not_the_numbers_of_lines() -> None:
     assert sorted(first) == sorted(other)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("room", ROOMS, ids=[room.name for room in ROOMS])
 def test_a_room_has_more_mutations_than_are_tried_and_tests_that_exist(room: Room) -> None:
     texts = {file: (ROOT / file).read_text(encoding="utf-8") for file in sources(room)}

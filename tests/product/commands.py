@@ -18,12 +18,15 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).parents[2]
 
+FORKS = "PYACLNN_MOCK_FORK_SERVER"
+"""Set by pytest for all programs that tests start."""
+
 _SPEAKING = ("PYACLNN_", "ASCEND_", "LD_LIBRARY_PATH", "ACLNN_", "DISABLE_L2_CACHE", "COLUMNS")
 
 
 def silent_environment(**extra: str) -> dict[str, str]:
     """The environment without anything that CANN or pyaclnn read, plus ``extra``."""
-    kept = {k: v for k, v in os.environ.items() if not k.startswith(_SPEAKING)}
+    kept = {k: v for k, v in os.environ.items() if k == FORKS or not k.startswith(_SPEAKING)}
     return {**kept, **extra}
 
 

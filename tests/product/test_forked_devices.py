@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from .commands import run, silent_environment
+from .commands import FORKS, run, silent_environment
 from .test_pytest_plugin import ALONE, suite
 
 if TYPE_CHECKING:
@@ -20,6 +20,11 @@ import pyaclnn
 with pyaclnn.Device(0):
     print([*Path("/proc/self/task").glob("*/children")][0].read_text())
 """
+
+
+@pytest.fixture(autouse=True)
+def outside_pytest(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(FORKS)
 
 
 def test_programs_that_tests_start_have_forks_as_device_processes(tmp_path: Path) -> None:
@@ -44,8 +49,9 @@ def test_a_run_leaves_the_variable_of_the_fork_server_as_it_was(
     tmp_path: Path, given: str | None
 ) -> None:
     (tmp_path / "test_it.py").write_text("def test_it(): pass\n", encoding="utf-8")
-    name = "PYACLNN_MOCK_FORK_SERVER"
-    code = f"import os, pytest; pytest.main(['-q']); print(os.environ.get({name!r}))"
-    variables = {**silent_environment(), **ALONE, **({} if given is None else {name: given})}
+    code = f"import os, pytest; pytest.main(['-q']); print(os.environ.get({FORKS!r}))"
+    variables = {**silent_environment(), **ALONE}
+    if given is not None:
+        variables[FORKS] = given
     done = run(sys.executable, "-c", code, cwd=tmp_path, environment=variables)
     assert done.stdout.splitlines()[-1] == str(given), done.stderr

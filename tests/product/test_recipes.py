@@ -75,7 +75,7 @@ def in_shell(text: str, folder: Path, **variables: str) -> subprocess.CompletedP
     return run("bash", "-euc", text, cwd=folder, environment=environment)
 
 
-@pytest.mark.sampled(1)
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("case", range(len(RUNS)))
 def test_the_commands_of_a_job_pass(case: int, tmp_path: Path) -> None:
     variables, commands = RUNS[case]

@@ -102,7 +102,7 @@ def test_ctrl_c_ends_a_join_and_the_program(tmp_path: Path, name: str) -> None:
         held.end(signal.SIGINT)
 
 
-@pytest.mark.sampled(1)
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("name", [name for name in JOINS if name != "HcclCommInitAll"])
 def test_a_limit_ends_a_join(tmp_path: Path, name: str) -> None:
     with joining(tmp_path, name, HCCL_CONNECT_TIMEOUT="2") as held:

@@ -112,7 +112,7 @@ def test_a_limit_ends_a_program_whose_kernel_hangs(tmp_path: Path) -> None:
     assert line.startswith(DROPPED)
 
 
-@pytest.mark.sampled(1)
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("kernel", ["phase 1", "its file"])
 def test_phase_1_has_a_limit(tmp_path: Path, kernel: str) -> None:
     code = f"try: {PROGRAMS['a host call']}\nexcept TimeoutError as error: print(error)"
@@ -156,6 +156,7 @@ def test_work_that_ends_after_all_is_released(tmp_path: Path) -> None:
         assert held.errors() == []
 
 
+@pytest.mark.exhaustive
 def test_a_deaf_wait_is_noticed(tmp_path: Path) -> None:
     """The positive control of these tests and of the sweep: a program that takes no signal."""
     deaf = "import signal\nsignal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})" + OPEN
@@ -175,7 +176,7 @@ before = holdings()
 """
 
 
-@pytest.mark.sampled(1)
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("give_up", [signal.SIGINT, None], ids=["Ctrl-C", "limit"])
 def test_a_host_that_lives_on_has_what_it_had(
     tmp_path: Path, give_up: signal.Signals | None

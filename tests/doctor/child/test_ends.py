@@ -143,7 +143,7 @@ def hanging(made: Fabricated) -> Iterator[subprocess.Popen[str]]:
         doctor.kill()
 
 
-@pytest.mark.sampled(1)
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     ("number", "status", "words"),
     [

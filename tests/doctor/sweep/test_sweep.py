@@ -34,7 +34,7 @@ def wrong(records: list[dict[str, Any]]) -> list[str]:
     ]
 
 
-@pytest.mark.sampled(1)
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     ("kind", "match"),
     [

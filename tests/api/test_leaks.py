@@ -148,6 +148,7 @@ LEFT = {
 
 
 @pytest.mark.sampled(1)
+@pytest.mark.usefixtures("own_processes")
 @pytest.mark.parametrize(("leak", "left"), LEFT.items())
 def test_the_check_at_the_very_end_finds_it_too(
     leak: str,

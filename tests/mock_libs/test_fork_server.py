@@ -175,6 +175,32 @@ print(first['parent'] != second['parent'])
     assert looker.is_fork(seen)
 
 
+MANY = f"""
+import sys; sys.path.append({str(KERNEL.parent)!r})
+from npu import *; load()
+for number in range(16):
+    call('aclrtSetDevice', number)
+print('open', flush=True); sys.stdin.read()
+problem = RmsNormGrad(); problem.launch(); call('aclrtSynchronizeStream', NULL); problem.close()
+print(children())
+for number in range(16):
+    call('aclrtResetDevice', number)
+"""
+
+
+@pytest.mark.exhaustive
+def test_a_server_has_many_children_at_once(looker: Looker) -> None:
+    """More than a start has descriptors to spare below 64."""
+    variables = {**os.environ, VARIABLE: looker.session, "PYACLNN_MOCK_DEVICES": "16"}
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    command = [sys.executable, "-c", MANY]
+    hosts = [subprocess.Popen(command, env=variables, **pipes) for _ in range(6)]  # type: ignore[call-overload]
+    for host in hosts:
+        assert host.stdout.readline() == "open\n"
+    for host in hosts:
+        assert host.communicate()[0] == "[]\n"
+
+
 def test_a_server_ends_with_its_session(looker: Looker, session: subprocess.Popen[bytes]) -> None:
     server = looker.run()["parent"]
     session.kill()

@@ -56,9 +56,6 @@ _FIRST = 3
 _SECONDS_WITHOUT = 10.0
 """How long a server lives without a child."""
 
-_ABOVE = 64
-"""Above all descriptors of a server that has just forked, and of its start."""
-
 _MOST_DESCRIPTORS = 8
 _CREDENTIALS = struct.Struct("iII")  # struct ucred: pid, uid, gid
 _INHERITED = (
@@ -94,11 +91,13 @@ class Start(NamedTuple):
                 os.environb[name] = text
         os.fchdir(self.folder)
         wanted = [self.error_output, *self.descriptors]
-        above = [os.dup2(number, _ABOVE + place) for place, number in enumerate(wanted)]
-        os.closerange(_FIRST, _ABOVE)
-        for place, number in enumerate(above):
-            os.dup2(number, _FIRST - 1 + place)
-        os.closerange(_ABOVE, _ABOVE + len(above))
+        above = max(*wanted, _FIRST + len(wanted)) + 1
+        for place, number in enumerate(wanted):
+            os.dup2(number, above + place)
+        os.closerange(_FIRST, above)
+        for place in range(len(wanted)):
+            os.dup2(above + place, _FIRST - 1 + place)
+        os.closerange(above, above + len(wanted))
         numbers = [str(_FIRST + place) for place in range(len(self.descriptors))]
         sys.argv[1:] = numbers
         sys.exit(importlib.import_module(_PROGRAMS[self.program]).main(numbers))

@@ -16,7 +16,6 @@ suite without an NPU does not import anyway, and adds no fixture to the tests of
 
 from __future__ import annotations
 
-import functools
 import os
 import sys
 from pathlib import Path
@@ -80,7 +79,7 @@ def pytest_configure(config: pytest.Config) -> None:
         return
     if FORK_SERVER not in os.environ:
         os.environ[FORK_SERVER] = str(os.getpid())
-        config.add_cleanup(functools.partial(os.environ.__delitem__, FORK_SERVER))
+        config.add_cleanup(_forget_fork_server)
     backend = config.getoption("--npu-backend")
     if backend == "mock":
         return
@@ -91,6 +90,10 @@ def pytest_configure(config: pytest.Config) -> None:
         select_backend(backend)
     except (BackendNotFoundError, InvalidArgumentError) as error:
         raise pytest.UsageError(f"--npu-backend={backend}: {error}") from None
+
+
+def _forget_fork_server() -> None:
+    os.environ.pop(FORK_SERVER, None)  # a test may have removed it
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -37,7 +37,6 @@ OWN = {
     "pyaclnn.runtime.configuration": "the package's own entry among the installed ones",
     "pyaclnn.base.limits": "/proc",
     "pyaclnn.mock.control.tools": "/proc",
-    "pyaclnn.mock.collectives.process": "/proc",
     "pyaclnn.mock.device.fork_server": "/proc",
     "pyaclnn.mock.protocol.mapping": "/proc, for memory that another process shares",
     "pyaclnn.pytest_plugin": "/proc",

@@ -14,8 +14,6 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pyaclnn.mock import libdir
-
 from .npu import has_ended, wait_until
 
 if TYPE_CHECKING:
@@ -48,7 +46,7 @@ class Looker:
     """Runs programs whose device process looks around."""
 
     def __init__(self, programs: Programs, file: Path, session: int) -> None:
-        self._programs = programs
+        self.programs = programs
         self._file = file
         self.session = str(session)
 
@@ -60,7 +58,7 @@ class Looker:
             "SEEN": str(self._file),
             VARIABLE: self.session,
         }
-        done = self._programs.python(f"{before}\n{FINISH}{LOOK}\n{after}", **{**named, **variables})
+        done = self.programs.python(f"{before}\n{FINISH}{LOOK}\n{after}", **{**named, **variables})
         assert done.stderr == ""
         found: dict[str, Any] = json.loads(self._file.read_text(encoding="utf-8"))
         return {**found, "printed": done.stdout}
@@ -99,9 +97,16 @@ def test_forks_are_like_processes_that_the_host_starts(looker: Looker) -> None:
         "os.sched_setaffinity(0, [min(os.sched_getaffinity(0))])",
         "import resource; resource.setrlimit(resource.RLIMIT_CORE, (0, 0))",
         "open('/proc/self/oom_score_adj', 'w').write('7')",
-        "ffi.dlopen(None); import ctypes; ctypes.CDLL(None).prctl(38, 1, 0, 0, 0)",
+        "import ctypes; ctypes.CDLL(None).prctl(38, 1, 0, 0, 0)",
+        "import ctypes; ctypes.CDLL(None).personality(0x40000)",
+        "os.sched_setscheduler(0, os.SCHED_BATCH, os.sched_param(0))",
+        "import signal; signal.signal(signal.SIGHUP, signal.SIG_IGN)",
+        "import signal; signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGUSR1])",
     ],
-    ids=["umask", "priority", "processors", "limit", "oom", "no-new-privileges"],
+    ids=[
+        *("umask", "priority", "processors", "limit", "oom", "no-new-privileges", "personality"),
+        *("scheduler", "ignored", "blocked"),
+    ],
 )
 def test_a_host_that_differs_from_the_server_starts_its_processes_itself(
     looker: Looker, change: str
@@ -109,6 +114,19 @@ def test_a_host_that_differs_from_the_server_starts_its_processes_itself(
     assert looker.is_fork(looker.run())
     assert not looker.is_fork(looker.run(before=f"import os; {change}"))
     assert looker.is_fork(looker.run())
+
+
+def test_what_the_first_host_has_is_not_passed_on(looker: Looker) -> None:
+    """It has started the server, which serves all others."""
+    block = "signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())"
+    change = f"import signal; signal.signal(signal.SIGHUP, signal.SIG_IGN); {block}"
+    assert not looker.is_fork(looker.run(before=change))
+    later, started = looker.run(), looker.run(**{VARIABLE: ""})
+    assert looker.is_fork(later)
+    assert [later[what] for what in ("signals", "blocked")] == [
+        started[what] for what in ("signals", "blocked")
+    ]
+    assert os.readlink(f"/proc/{later['parent']}/cwd") == "/"  # noqa: PTH115
 
 
 def test_there_is_a_server_for_what_is_read_at_the_start(looker: Looker) -> None:
@@ -134,8 +152,9 @@ def test_the_end_of_a_fork_is_a_lost_device(
 import json, os
 process = json.load(open(os.environ['SEEN']))['process']
 os.kill(process, {number:d})
-problem.launch()
-print(lib.aclrtSynchronizeStream(NULL), message())
+if {number == signal.SIGSTOP}: problem.launch()
+assert wait_until(lambda: lib.aclrtSynchronizeStream(NULL) == 507010)
+print(message())
 problem.close(); call('aclrtResetDevice', 0)
 call('aclrtSetDevice', 0); problem = RmsNormGrad(); problem.launch(); finish()
 print(process, has_ended(process))
@@ -143,10 +162,82 @@ print(process, has_ended(process))
 """
     seen = looker.run(after=after)
     lost, ended = seen["printed"].splitlines()
-    assert lost.startswith("507010 "), lost
     assert answer in lost
     assert ended.split()[1] == "True"
     assert looker.is_fork(seen)
+
+
+def test_a_fault_loses_the_device_where_the_server_has_ended(looker: Looker) -> None:
+    after = """
+import json, os
+server = json.load(open(os.environ['SEEN']))['parent']
+os.kill(server, 9)
+assert wait_until(lambda: has_ended(server))
+print(lib.aclrtSynchronizeDevice())
+problem.close(); call('aclrtResetDevice', 0)
+"""
+    faults = {"PYACLNN_MOCK_FAULTS": "aclrtSynchronizeDevice:1=lost"}
+    assert looker.run(after=after, **faults)["printed"] == "507010\n"
+
+
+def test_a_stopped_server_holds_up_neither_a_start_nor_an_end(looker: Looker) -> None:
+    after = f"""
+import json, os, signal
+server = json.load(open(os.environ['SEEN']))['parent']
+os.kill(server, signal.SIGSTOP)
+print(lib.aclrtSetDevice(1), message())
+{END}
+os.kill(server, signal.SIGCONT)
+call('aclrtSetDevice', 1); problem = RmsNormGrad(); problem.launch(); finish()
+problem.close(); call('aclrtResetDevice', 1)
+"""
+    many = {"PYACLNN_MOCK_DEVICES": "2", "PYACLNN_MOCK_PATIENCE": "2"}
+    seen = looker.run(after=after, **many)
+    assert seen["printed"].startswith("507033 "), seen
+    assert "did not answer within 2 s" in seen["printed"]
+    assert looker.is_fork(seen)
+
+
+def test_a_python_that_does_not_start_has_its_time(looker: Looker, tmp_path: Path) -> None:
+    slow = tmp_path / "python"
+    slow.write_text("#!/bin/sh\nexec sleep 600\n", encoding="ascii")
+    slow.chmod(0o755)
+    code = "import os; print(lib.aclrtSetDevice(0), message(), len(children()))"
+    variables = {"PYACLNN_MOCK_PYTHON": str(slow), "PYACLNN_MOCK_PATIENCE": "1"}
+    done = looker.programs.python(code, **{VARIABLE: looker.session, **variables})
+    assert done.stdout.startswith("507033 "), done.stderr
+    assert done.stdout.endswith("PATIENCE to more seconds 0\n")
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        'ulimit -n 48; exec "$0" "$@"',
+        'exec env =x "$0" "$@"',
+        'exec "$0" "$@" 2>&-',
+        'cd $(mktemp -d) && rmdir $PWD; exec "$0" "$@"',
+    ],
+    ids=["descriptors", "nameless", "no-errors", "no-folder"],
+)
+def test_a_program_in_an_unusual_state_has_its_device(looker: Looker, command: str) -> None:
+    for _ in range(3):
+        code = f"import sys; sys.path.append({str(KERNEL.parent)!r}); from npu import *; load()\n"
+        code += FINISH + LOOK + END + "; print('fine')"
+        environment = {**os.environ, VARIABLE: looker.session}
+        done = subprocess.run(
+            ["bash", "-c", command, sys.executable, "-c", code],
+            env=environment,
+            stdout=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+        assert done.stdout == "fine\n"
+
+
+def test_a_relative_path_for_python_is_read_by_a_process_of_the_host(looker: Looker) -> None:
+    assert not looker.is_fork(looker.run(PYTHONPATH="."))
+    assert not looker.is_fork(looker.run(PYTHONPATH="/usr:"))
+    assert looker.is_fork(looker.run(PYTHONPATH="/usr"))
 
 
 @pytest.mark.parametrize("end", ["os.kill(os.getpid(), 9)", "os._exit(0)", END])
@@ -225,24 +316,6 @@ def test_a_server_has_nothing_of_the_program_that_started_it(looker: Looker) -> 
     }
     assert files <= {"/dev/null", "socket", "anon_inode"}
     assert os.getsid(server) == os.getpgid(server) == server
-
-
-def test_the_process_in_which_ranks_meet_is_a_fork(
-    programs: Programs, session: subprocess.Popen[bytes]
-) -> None:
-    code = f"""
-import ctypes
-hccl = ctypes.CDLL({str(libdir() / "libhccl.so")!r})
-communicator = ctypes.c_void_p()
-call('aclrtSetDevice', 0)
-assert hccl.HcclCommInitAll(1, ctypes.byref(ctypes.c_int32(0)), ctypes.byref(communicator)) == 0
-print(len(children()))
-assert hccl.HcclCommDestroy(communicator) == 0
-call('aclrtResetDevice', 0)
-"""
-    for fork, count in ((str(session.pid), 0), ("", 2)):
-        done = programs.python(code, **{VARIABLE: fork})
-        assert done.stdout == f"{count}\n", done.stderr
 
 
 def test_without_such_a_process_hosts_start_their_processes(looker: Looker) -> None:

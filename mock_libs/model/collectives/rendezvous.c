@@ -12,9 +12,9 @@
 #include <sys/random.h>
 #include <sys/socket.h>
 #include <sys/un.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
-#include "child_process.h"
 #include "error_message.h"
 #include "hccl_error.h"
 #include "python_path.h"
@@ -28,7 +28,7 @@ static const char MAGIC[] = "pyaclnn simulated HCCL\n";
 
 /* Processes that this one has started and not collected. */
 struct meeting {
-    struct mock_child process;
+    pid_t process;
     struct meeting *next;
 };
 
@@ -38,11 +38,9 @@ void mock_rendezvous_collect(void)
 {
     for (struct meeting **link = &meetings; *link != NULL;) {
         struct meeting *meeting = *link;
-        siginfo_t end;
-        if (!mock_child_has_ended(&meeting->process, &end)) {
+        if (waitpid(meeting->process, NULL, WNOHANG) == 0) {
             link = &meeting->next;
         } else {
-            mock_child_collect(&meeting->process);
             *link = meeting->next;
             free(meeting);
         }
@@ -54,7 +52,6 @@ void mock_rendezvous_forked(void)
     while (meetings != NULL) {
         struct meeting *meeting = meetings;
         meetings = meeting->next;
-        mock_child_forked(&meeting->process);
         free(meeting);
     }
 }
@@ -114,7 +111,7 @@ static HcclResult start(int descriptor, struct meeting *meeting)
                            "PYACLNN_MOCK_PYTHON to one that can import pyaclnn");
     }
     const int descriptors[] = {descriptor, -1};
-    const int failed = mock_child_start(python, PROGRAM, descriptors, &meeting->process);
+    const int failed = mock_spawn(python, PROGRAM, descriptors, &meeting->process);
     if (failed != 0) {
         mock_fail((aclError)HCCL_E_SYSCALL, "%s", mock_spawn_failure(python, failed));
     }

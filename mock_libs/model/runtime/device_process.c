@@ -10,18 +10,18 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "address_space.h"
+#include "device_memory.h"
 #include "error_message.h"
 #include "fault.h"
 #include "fork_server.h"
-#include "host_memory.h"
 #include "kept_process.h"
 #include "lock.h"
 #include "mode.h"
+#include "poll_source.h"
 #include "poisoned_workspace.h"
 #include "python_path.h"
 #include "python_process.h"
@@ -29,7 +29,6 @@
 #include "release.h"
 #include "remedy.h"
 #include "rlimit.h"
-#include "share.h"
 #include "variable.h"
 #include "wire.h"
 #include "wire_reader.h"
@@ -37,94 +36,29 @@
 enum { PROTOCOL_VERSION = 8 };
 static const char PROGRAM[] = "pyaclnn.mock.device.process";
 
-enum { LEAST_MEMORY = 64 << 20, PIECE = 2 << 20 };
 /* Seconds: to answer, which takes long where the files lie far away; to end after BYE. */
 enum { DEFAULT_PATIENCE = 60, MAX_PATIENCE = 3600, TO_END = 5 };
 
-/* A file beyond the process's limit would not be refused but be answered with a deadly signal. */
-static bool resize(int descriptor, uint64_t bytes)
+static aclError read_patience(struct device *device)
 {
-    struct rlimit limit;
-    if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur < bytes) {
-        errno = EFBIG;
-        return false;
-    }
-    return ftruncate(descriptor, (off_t)bytes) == 0;
-}
-
-/* Less than the chip's memory where the process may not have so much address space, of which the
- * rest of the program needs most. */
-static uint64_t bytes_to_reserve(uint64_t wanted)
-{
-    struct rlimit limit;
-    if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) {
-        return wanted;
-    }
-    const uint64_t share = (uint64_t)limit.rlim_cur / 8 / PIECE * PIECE;
-    return share < wanted ? share : wanted;
-}
-
-static bool reserve(struct heap *heap, int descriptor)
-{
-    heap->base = mmap(NULL, heap->bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1,
-                      0);
-    heap->alias = heap->base == MAP_FAILED
-                      ? MAP_FAILED
-                      : mmap(NULL, heap->bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE,
-                             descriptor, 0);
-    if (heap->alias != MAP_FAILED) {
-        return true;
-    }
-    const int reason = errno;
-    if (heap->base != MAP_FAILED) {
-        munmap(heap->base, heap->bytes);
-        heap->base = MAP_FAILED;
-    }
-    errno = reason;
-    return false;
-}
-
-static aclError map_memory(struct device *device)
-{
-    struct heap *heap = &device->heap;
-    heap->bytes = bytes_to_reserve(heap->bytes);
-    const int made = memfd_create("pyaclnn-device", MFD_CLOEXEC);
-    device->heap.descriptor = mock_descriptor_above(made);
-    if (device->heap.descriptor < 0 || !resize(device->heap.descriptor, heap->bytes + MOCK_SHARES_BYTES)) {
-        const int reason = errno;
-        const char *call = made < 0 ? "memfd_create" : device->heap.descriptor < 0 ? "fcntl" : "ftruncate";
-        return mock_fail(ACL_ERROR_RT_DEV_SETUP_ERROR, "device %d: no shared memory: %s",
-                         device->id, mock_remedy(call, reason));
-    }
-    while (heap->bytes < LEAST_MEMORY || !reserve(heap, device->heap.descriptor)) {
-        if (heap->bytes >= LEAST_MEMORY && errno != ENOMEM) {
-            return mock_fail(ACL_ERROR_RT_DEV_SETUP_ERROR, "device %d: no address space: %s",
-                             device->id, mock_remedy("mmap", errno));
-        }
-        if (heap->bytes < 2 * LEAST_MEMORY) {
-            return mock_fail(ACL_ERROR_RT_DEV_SETUP_ERROR,
-                             "device %d: twice %d MiB of address space cannot be reserved: raise "
-                             "the limit (ulimit -v)",
-                             device->id, LEAST_MEMORY >> 20);
-        }
-        heap->bytes = heap->bytes / 2 / PIECE * PIECE;
-    }
-    const struct mock_memory_limit host = mock_host_memory();
-    if (host.bytes == 0) {
+    const int64_t patience =
+        mock_variable_number("PYACLNN_MOCK_PATIENCE", DEFAULT_PATIENCE, 1, MAX_PATIENCE);
+    if (patience < 0) {
         return mock_fail(ACL_ERROR_RT_DEV_SETUP_ERROR,
-                         "PYACLNN_MOCK_MEMORY is '%s'; it must be a number of MiB, 64 or more",
-                         getenv("PYACLNN_MOCK_MEMORY"));
+                         "PYACLNN_MOCK_PATIENCE is '%s'; it must be a number of seconds from 1 to "
+                         "%d",
+                         getenv("PYACLNN_MOCK_PATIENCE"), MAX_PATIENCE);
     }
-    heap->limit = heap->bytes;
-    device->limit_reason = heap->bytes < device->chip->memory_bytes
-                               ? ", and the limit of address space (ulimit -v) allows no more"
-                               : "";
-    if (host.bytes < heap->limit) {
-        heap->limit = host.bytes;
-        device->limit_reason = host.reason;
-    }
-    mock_devices_add_range(heap->base, heap->bytes);
+    device->patience = patience * 1000;
     return ACL_SUCCESS;
+}
+
+static aclError fail_without_answer(const struct device *device, const char *python)
+{
+    return mock_fail(ACL_ERROR_RT_DEV_SETUP_ERROR,
+                     "device %d: '%s' did not answer within %lld s; if it only is slow, "
+                     "set PYACLNN_MOCK_PATIENCE to more seconds",
+                     device->id, python, (long long)device->patience / 1000);
 }
 
 static aclError handshake(struct device *device, const char *soc_name, const char *python,
@@ -149,23 +83,11 @@ static aclError handshake(struct device *device, const char *soc_name, const cha
     }
     uint8_t *answer;
     size_t answer_length;
-    const int64_t patience =
-        mock_variable_number("PYACLNN_MOCK_PATIENCE", DEFAULT_PATIENCE, 1, MAX_PATIENCE);
-    if (patience < 0) {
-        return mock_fail(ACL_ERROR_RT_DEV_SETUP_ERROR,
-                         "PYACLNN_MOCK_PATIENCE is '%s'; it must be a number of seconds from 1 to "
-                         "%d",
-                         getenv("PYACLNN_MOCK_PATIENCE"), MAX_PATIENCE);
-    }
-    device->patience = patience * 1000;
     const struct timespec deadline = mock_deadline(device->patience);
     if (!mock_device_request(device, MOCK_HELLO, hello, length, &deadline, &answer,
                              &answer_length)) {
         if (!device->lost) {
-            return mock_fail(ACL_ERROR_RT_DEV_SETUP_ERROR,
-                             "device %d: '%s' did not answer within %lld s; if it only is slow, "
-                             "set PYACLNN_MOCK_PATIENCE to more seconds",
-                             device->id, python, (long long)patience);
+            return fail_without_answer(device, python);
         }
         return mock_fail(ACL_ERROR_RT_DEV_SETUP_ERROR,
                          "device %d: '%s'%s did not start as a device process; it must be a Python "
@@ -200,6 +122,33 @@ static int move_above(int descriptor, int *error)
     return moved;
 }
 
+static void look_later(void *owner)
+{
+    (void)owner; /* whoever waits looks */
+}
+
+/* Start the process, and wait for the fork server if that is asked; returns errno. */
+static int start_process(struct device *device, const char *python, const int *descriptors)
+{
+    struct mock_child *child = &device->process;
+    int failed = mock_child_start(python, PROGRAM, descriptors, child);
+    struct mock_poll_source answer = {.descriptor = child->connection, .look = look_later};
+    const struct timespec deadline = mock_deadline(device->patience);
+    if (child->connection <= 0) {
+        return failed;
+    }
+    mock_poll_source_add(&answer);
+    while (!mock_child_receive(python, PROGRAM, descriptors, child, &failed)) {
+        if (!mock_wait_progress(&deadline)) {
+            mock_child_give_up(child);
+            failed = ETIMEDOUT;
+            break;
+        }
+    }
+    mock_poll_source_remove(&answer);
+    return failed;
+}
+
 aclError mock_process_start(struct device *device)
 {
     const struct chip *chip = mock_device_chip();
@@ -231,7 +180,8 @@ aclError mock_process_start(struct device *device)
     device->stopped_since = 0;
     device->ending = false;
     device->heap.bytes = chip->memory_bytes;
-    aclError status = map_memory(device);
+    aclError status = read_patience(device);
+    status = status == ACL_SUCCESS ? mock_device_map_memory(device) : status;
     if (status == ACL_SUCCESS && mock_process_attach(device)) {
         if (handshake(device, chip->soc_name, python, true) == ACL_SUCCESS) {
             return ACL_SUCCESS;
@@ -240,7 +190,7 @@ aclError mock_process_start(struct device *device)
         device->lost = false;
         device->loss = NULL;
         device->heap.bytes = chip->memory_bytes;
-        status = map_memory(device);
+        status = mock_device_map_memory(device);
     }
     if (status == ACL_SUCCESS && socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0) {
         status = mock_fail(ACL_ERROR_RT_DEV_SETUP_ERROR, "device %d: no socket: %s", device->id,
@@ -262,13 +212,14 @@ aclError mock_process_start(struct device *device)
         device->lifeline = move_above(life[1], &refused);
         const int theirs = move_above(pair[1], &refused), life_end = move_above(life[0], &refused);
         const int descriptors[] = {theirs, device->heap.descriptor, life_end, -1};
-        const int failed =
-            refused != 0 ? 0 : mock_child_start(python, PROGRAM, descriptors, &device->process);
+        const int failed = refused != 0 ? 0 : start_process(device, python, descriptors);
         close_open(theirs);
         close_open(life_end);
         if (refused != 0) {
             status = mock_fail(ACL_ERROR_RT_DEV_SETUP_ERROR, "device %d: no descriptor: %s",
                                device->id, mock_remedy("fcntl", refused));
+        } else if (failed == ETIMEDOUT) {
+            status = fail_without_answer(device, python);
         } else {
             status = failed == 0 ? handshake(device, chip->soc_name, python, false)
                                  : mock_fail(ACL_ERROR_RT_DEV_SETUP_ERROR, "device %d: %s",
@@ -345,9 +296,11 @@ void mock_process_kill(struct device *device)
     }
     device->loss = "a fault was injected";
     mock_child_kill(&device->process);
+    close_open(device->lifeline); /* which kills it, too, where the fork server has ended */
+    device->lifeline = -1;
     /* Its end of the socket closes with it: from then on every call sees the loss. */
     struct pollfd end = {.fd = device->channel.socket, .events = 0};
-    while (poll(&end, 1, -1) < 0 && errno == EINTR) {
+    while (poll(&end, 1, TO_END * 1000) < 0 && errno == EINTR) {
     }
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The fork server. The first process that needs it starts it, and the last one leaves it: it ends
- * soon after. The socket has an abstract name, so there is nothing to clean up. */
+/* The fork server, from the side of hosts. Its socket has an abstract name, so there is nothing to
+ * clean up. */
 #include "fork_server.h"
 
 #include <errno.h>
@@ -12,21 +12,22 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/un.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "hash.h"
 #include "python_process.h"
 #include "variable.h"
 
+extern char **environ;
+
 static const char PROGRAM[] = "pyaclnn.mock.device.fork_server";
 
-/* Seconds until a server counts as stuck. */
-enum { TO_ANSWER = 20, BACKLOG = 1024, MAX_DESCRIPTORS = 8 };
+enum { BACKLOG = 1024, MAX_DESCRIPTORS = 8 };
 
 /* The process in whose lifetime there are servers, 0: none, or -1. */
 static long session_of_environment(void)
@@ -50,8 +51,9 @@ const char *mock_fork_server_config_error(void)
  * and C library, those of NumPy, and tools that measure. */
 static bool is_read_at_start(const char *entry)
 {
-    static const char *const READ[] = {"PYTHON", "LD_",  "GLIBC_", "MALLOC_", "LC_",  "LANG",
-                                       "HOME=",  "NPY_", "NUMPY_", "OMP_",   "OPENBLAS_", "COV"};
+    static const char *const READ[] = {"PYTHON", "LD_",  "GLIBC_", "MALLOC_", "LC_",       "LANG",
+                                       "HOME=",  "NPY_", "NUMPY_", "OMP_",    "OPENBLAS_", "COV",
+                                       "TZ"};
     bool read = false;
     for (size_t i = 0; i < sizeof READ / sizeof READ[0]; i++) {
         read = read || strncmp(entry, READ[i], strlen(READ[i])) == 0;
@@ -59,7 +61,40 @@ static bool is_read_at_start(const char *entry)
     return read;
 }
 
-/* The name of the server that does what a new process would. */
+/* Return whether modules are found in the same folders from wherever a process starts. */
+static bool has_absolute_path(char **environment)
+{
+    static const char NAME[] = "PYTHONPATH=";
+    const char *folders = NULL;
+    for (size_t i = 0; environment[i] != NULL && folders == NULL; i++) {
+        folders = strncmp(environment[i], NAME, strlen(NAME)) == 0 ? environment[i] + strlen(NAME)
+                                                                    : NULL;
+    }
+    bool absolute = true;
+    for (const char *each = folders; each != NULL && *each != '\0';) {
+        absolute = absolute && *each == '/';
+        each = strchr(each, ':');
+        each = each == NULL ? NULL : each + 1;
+        absolute = absolute && (each == NULL || *each != '\0');
+    }
+    return absolute;
+}
+
+/* Return whether a server would be left to this process by its own starter. */
+static bool adopts_orphans(void)
+{
+    int adopts = 0;
+    return getpid() == 1 || (prctl(PR_GET_CHILD_SUBREAPER, &adopts) == 0 && adopts != 0);
+}
+
+/* Return whether a server can do what a new process would. */
+static bool is_possible(long session, const char *python)
+{
+    return session > 0 && (kill((pid_t)session, 0) == 0 || errno == EPERM) && python[0] == '/' &&
+           has_absolute_path(environ);
+}
+
+/* The name of the server for an environment. */
 static struct sockaddr_un name_of(long session, const char *python, char **environment,
                                   socklen_t *length)
 {
@@ -83,38 +118,34 @@ static int new_socket(void)
 }
 
 /* Start a server, which is nobody's child. It listens already: whoever comes waits for it. */
-static bool start_server(const char *python, char **environment, const struct sockaddr_un *name,
-                         socklen_t length)
+static bool start_server(const char *python, const struct sockaddr_un *name, socklen_t length,
+                         pid_t *starter)
 {
     const int descriptors[] = {new_socket(), -1};
-    pid_t starter;
-    bool started = descriptors[0] >= 0 &&
-                   bind(descriptors[0], (const struct sockaddr *)name, length) == 0 &&
-                   listen(descriptors[0], BACKLOG) == 0 &&
-                   mock_spawn(python, PROGRAM, descriptors, environment, &starter) == 0;
-    if (started) {
-        int status = 0;
-        while (waitpid(starter, &status, 0) < 0 && errno == EINTR) {
-        }
-    }
-    started = started || errno == EADDRINUSE; /* another process starts it */
+    const bool started = descriptors[0] >= 0 && !adopts_orphans() &&
+                         bind(descriptors[0], (const struct sockaddr *)name, length) == 0 &&
+                         listen(descriptors[0], BACKLOG) == 0 &&
+                         mock_spawn(python, PROGRAM, descriptors, starter) == 0;
+    const bool is_there = started || errno == EADDRINUSE; /* another process starts it */
     if (descriptors[0] >= 0) {
         close(descriptors[0]);
     }
-    return started;
+    return is_there;
 }
 
-/* Connect to a server of this user. -1: there is none. */
+/* Connect to a server of this user. -1: there is none, or it takes nobody. */
 static int connect_to(const struct sockaddr_un *name, socklen_t length)
 {
     const int descriptor = new_socket();
-    const struct timeval longest = {.tv_sec = TO_ANSWER};
+    const struct timeval longest = {.tv_sec = 1}, always = {0};
     struct ucred server;
     socklen_t bytes = sizeof server;
-    if (descriptor >= 0 && connect(descriptor, (const struct sockaddr *)name, length) == 0 &&
+    if (descriptor >= 0 &&
+        setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &longest, sizeof longest) == 0 &&
+        connect(descriptor, (const struct sockaddr *)name, length) == 0 &&
+        setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &always, sizeof always) == 0 &&
         getsockopt(descriptor, SOL_SOCKET, SO_PEERCRED, &server, &bytes) == 0 &&
-        server.uid == geteuid() &&
-        setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &longest, sizeof longest) == 0) {
+        server.uid == geteuid()) {
         return descriptor;
     }
     if (descriptor >= 0) {
@@ -123,38 +154,39 @@ static int connect_to(const struct sockaddr_un *name, socklen_t length)
     return -1;
 }
 
-/* A file with the module and the environment, each text followed by a zero, or NULL. */
-static FILE *write_request(const char *module, char **environment)
+/* The calling thread and the environment, each a text with a zero behind it, to be
+ * freed, or NULL: no host memory. */
+static char *write_request(char **environment, size_t *length)
 {
-    const int file = memfd_create("pyaclnn-start", MFD_CLOEXEC);
-    FILE *request = file < 0 ? NULL : fdopen(file, "w");
+    char *text = NULL;
+    FILE *request = open_memstream(&text, length);
     if (request == NULL) {
         return NULL;
     }
-    fwrite(module, 1, strlen(module) + 1, request);
+    fprintf(request, "%ld%c", syscall(SYS_gettid), '\0');
     for (size_t i = 0; environment[i] != NULL; i++) {
-        fwrite(environment[i], 1, strlen(environment[i]) + 1, request);
+        fprintf(request, "%s%c", environment[i], '\0');
     }
-    if (fflush(request) == 0) {
-        return request;
+    if (fclose(request) == 0) {
+        return text;
     }
-    fclose(request);
+    free(text);
     return NULL;
 }
 
-/* Send a request with the descriptors that the process gets. */
-static bool send_request(int connection, int request, const int *descriptors)
+/* Send a request with the descriptors that the process gets; false also if it is too long. */
+static bool send_request(int connection, char *request, size_t length, const int *descriptors)
 {
     union {
         struct cmsghdr header;
         char room[CMSG_SPACE(MAX_DESCRIPTORS * sizeof(int))];
     } control = {.room = {0}};
-    int sent[MAX_DESCRIPTORS] = {request, STDERR_FILENO};
-    size_t count = 2;
+    int sent[MAX_DESCRIPTORS] = {STDERR_FILENO};
+    size_t count = 1;
     for (size_t i = 0; descriptors[i] >= 0; i++) {
         sent[count++] = descriptors[i];
     }
-    struct iovec part = {.iov_base = &(char){0}, .iov_len = 1};
+    struct iovec part = {.iov_base = request, .iov_len = length};
     struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1, .msg_control = &control};
     message.msg_controllen = CMSG_SPACE(count * sizeof(int));
     struct cmsghdr *header = CMSG_FIRSTHDR(&message);
@@ -162,45 +194,29 @@ static bool send_request(int connection, int request, const int *descriptors)
     header->cmsg_type = SCM_RIGHTS;
     header->cmsg_len = CMSG_LEN(count * sizeof(int));
     memcpy(CMSG_DATA(header), sent, count * sizeof(int));
-    return sendmsg(connection, &message, MSG_NOSIGNAL) == 1;
+    return sendmsg(connection, &message, MSG_NOSIGNAL | MSG_DONTWAIT) == (ssize_t)length;
 }
 
-/* Receive the pid of the process; false: the server refuses, or has ended. */
-static bool receive_pid(int connection, pid_t *process)
-{
-    int32_t pid = 0;
-    ssize_t got;
-    do {
-        got = recv(connection, &pid, sizeof pid, 0);
-    } while (got < 0 && errno == EINTR);
-    const struct timeval always = {0};
-    setsockopt(connection, SOL_SOCKET, SO_RCVTIMEO, &always, sizeof always);
-    *process = pid;
-    return got == sizeof pid && pid > 0;
-}
-
-int mock_fork_server_start(const char *python, const char *module, const int *descriptors,
-                           char **environment, pid_t *process)
+int mock_fork_server_ask(const char *python, const int *descriptors, pid_t *starter)
 {
     const long session = session_of_environment();
-    if (session <= 0 || (kill((pid_t)session, 0) != 0 && errno != EPERM)) {
+    char **environment = is_possible(session, python) ? mock_python_environment() : NULL;
+    if (environment == NULL) {
         return -1;
     }
     socklen_t length;
+    size_t bytes = 0;
     const struct sockaddr_un name = name_of(session, python, environment, &length);
-    int connection = connect_to(&name, length);
-    if (connection < 0 && start_server(python, environment, &name, length)) {
+    char *request = write_request(environment, &bytes);
+    int connection = request == NULL ? -1 : connect_to(&name, length);
+    if (request != NULL && connection < 0 && start_server(python, &name, length, starter)) {
         connection = connect_to(&name, length);
     }
-    FILE *request = connection < 0 ? NULL : write_request(module, environment);
-    const bool forked = request != NULL &&
-                        send_request(connection, fileno(request), descriptors) &&
-                        receive_pid(connection, process);
-    if (request != NULL) {
-        fclose(request);
-    }
-    if (connection >= 0 && !forked) {
+    if (connection >= 0 && !send_request(connection, request, bytes, descriptors)) {
         close(connection);
+        connection = -1;
     }
-    return forked ? connection : -1;
+    free(request);
+    free(environment);
+    return connection;
 }

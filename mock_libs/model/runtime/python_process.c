@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Start of Python. */
+/* Start of Python as a server process. */
 #include "python_process.h"
 
 #include <errno.h>
@@ -25,8 +25,9 @@ static bool sets(const char *entry, const char *name)
     return strncmp(entry, name, strlen(name)) == 0 && entry[strlen(name)] == '=';
 }
 
-/* Only what the process needs; a sanitizer or profiler preloaded here is not for it. It gets the
- * release even if the host has not set it. */
+/* Only what the process needs; a sanitizer or profiler preloaded here is not for it, and an entry
+ * without a name cannot be taken out of it again. It gets the release even if the host has not set
+ * it. */
 char **mock_python_environment(void)
 {
     static char release[64];
@@ -40,7 +41,8 @@ char **mock_python_environment(void)
     }
     size_t kept = 0;
     for (size_t i = 0; i < count; i++) {
-        if (!sets(environ[i], "LD_PRELOAD") && !sets(environ[i], "PYACLNN_MOCK_CANN")) {
+        if (environ[i][0] != '=' && !sets(environ[i], "LD_PRELOAD") &&
+            !sets(environ[i], "PYACLNN_MOCK_CANN")) {
             copy[kept++] = environ[i];
         }
     }
@@ -49,8 +51,7 @@ char **mock_python_environment(void)
     return copy;
 }
 
-int mock_spawn(const char *python, const char *module, const int *descriptors, char **environment,
-               pid_t *process)
+int mock_spawn(const char *python, const char *module, const int *descriptors, pid_t *process)
 {
     char option[] = "-c", lines[256], numbers[MAX_DESCRIPTORS][4];
     char *arguments[3 + MAX_DESCRIPTORS + 1] = {(char *)(uintptr_t)python, option, lines};
@@ -72,7 +73,11 @@ int mock_spawn(const char *python, const char *module, const int *descriptors, c
     posix_spawnattr_init(&attributes);
     posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
     posix_spawnattr_setpgroup(&attributes, 0);
-    const int failed = posix_spawnp(process, python, &actions, &attributes, arguments, environment);
+    char **environment = mock_python_environment();
+    const int failed = environment == NULL ? ENOMEM
+                                           : posix_spawnp(process, python, &actions, &attributes,
+                                                          arguments, environment);
+    free(environment);
     posix_spawnattr_destroy(&attributes);
     posix_spawn_file_actions_destroy(&actions);
     return failed;

@@ -12,7 +12,6 @@ import socket
 import struct
 import sys
 import time
-from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 import numpy as np
@@ -122,8 +121,7 @@ class _Rendezvous:
         self._selector = selectors.DefaultSelector()
         self._selector.register(listening, selectors.EVENT_READ)
         self._connections = 0
-        # Not the parent of now: the host may have ended while this process was starting, and that
-        # of a fork is the fork server.
+        # Not the parent of now: the host may have ended while this process was starting.
         self._host, _ = _peer(listening)
         self._timeouts: Timeouts | None = None
         self._refusal = ""
@@ -135,7 +133,7 @@ class _Rendezvous:
     def run(self) -> None:
         """Serve until no rank is left, or none can connect any more."""
         came = False
-        while self._connections or not (came or _has_ended(self._host)):
+        while self._connections or not (came or os.getppid() != self._host):
             deadline = min((group.deadline() for group in self._groups.values()), default=0.0)
             pause = min(max(deadline - time.monotonic(), 0.0), _PAUSE) if deadline else _PAUSE
             for key, _ in self._selector.select(pause):
@@ -221,16 +219,6 @@ class _Rendezvous:
         if rank is not None and group is not None:
             why = died or "has destroyed its communicator, or ended"
             group.remove(rank, why, unexpected=bool(died))
-
-
-def _has_ended(host: int) -> bool:
-    if os.getppid() == host:
-        return False
-    try:
-        status = Path(f"/proc/{host}/stat").read_bytes()
-    except OSError:
-        return True
-    return status.rpartition(b") ")[2][:1] == b"Z"
 
 
 def serve(listening: socket.socket, environment: Mapping[str, str]) -> None:

@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Fork server: device processes that begin as forks, with Python, NumPy and this package loaded.
 
-To load these takes several times as long as the rest of what a short program does. The C side is
-``mock_libs/model/runtime/fork_server.c``.
-Paths are texts: every fork would have loaded `pathlib`.
+To load these takes several times as long as the rest of what a short program does. The side of the
+hosts is ``mock_libs/model/runtime/fork_server.c``.
 
-A fork is a process like one that its host starts by itself. It has the host's environment, folder,
-error output and descriptors, and nothing of the server's. What it cannot get, it must have already:
-a host with other limits, permissions or namespaces than the server is refused, and starts Python.
+A fork is a process like one that its host starts by itself, but for its parent and its session. It
+has the host's environment, folder, error output and descriptors. What else a process inherits, a
+fork has of the server; a host that has it otherwise is refused, and starts Python itself.
+
+Paths are texts here: every fork would have loaded `pathlib`.
 """
 
 from __future__ import annotations
@@ -22,10 +23,11 @@ import signal
 import socket
 import struct
 import sys
+import time
 import warnings
 from typing import TYPE_CHECKING, NamedTuple, NoReturn, cast
 
-import pyaclnn.mock.device.process  # noqa: F401  # every fork needs it
+from pyaclnn.mock.device.process import main as run_device_process
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -42,13 +44,7 @@ _MODULES = (
     "pyaclnn.reference.fast.strips",
     "pyaclnn.reference.kernels.table",
 )
-"""What a process imports when it runs operators."""
-
-_PROGRAMS = {
-    b"pyaclnn.mock.collectives.process": "pyaclnn.mock.collectives.process",
-    b"pyaclnn.mock.device.process": "pyaclnn.mock.device.process",
-}
-"""The modules of which a fork can be the `main`."""
+"""What a device process imports when it runs operators."""
 
 _FIRST = 3
 """The number of the first descriptor that a process of Python gets from its host."""
@@ -56,51 +52,56 @@ _FIRST = 3
 _SECONDS_WITHOUT = 10.0
 """How long a server lives without a child."""
 
+_MOST_BYTES = 1 << 20
+"""Of a request; a socket takes less."""
+
 _MOST_DESCRIPTORS = 8
 _CREDENTIALS = struct.Struct("iII")  # struct ucred: pid, uid, gid
 _INHERITED = (
-    *(b"Umask", b"Uid", b"Gid", b"Groups", b"Cap", b"NoNewPrivs", b"Seccomp"),
-    b"Cpus_allowed:",
+    *(b"Umask", b"Uid", b"Gid", b"Groups", b"Cap", b"NoNewPrivs", b"Seccomp", b"SigBlk"),
+    b"Cpus_allowed",
 )
-"""Lines of /proc/PID/status on what a new process has of its parent."""
+"""Lines of /proc/PID/task/TID/status on what a new process has of the thread that starts it."""
+
+_OF_PYTHON = {signal.SIGINT, signal.SIGPIPE, signal.SIGXFSZ}
+"""Signals that a device process of Python ignores, whoever starts it."""
+
+_OF_THREADS = {32, 33}
+"""Signals of the C library, which it ignores in a process that it starts."""
 
 
 class Start(NamedTuple):
     """What a host wants to be started.
 
     Args:
-        program: The name of the module whose `main` is the process.
         environment: All variables.
-        folder: Descriptor of the host's folder.
+        folder: Path of the host's folder.
         error_output: Descriptor of the host's standard error.
-        descriptors: What `main` gets.
+        descriptors: What the device process gets.
     """
 
-    program: bytes
     environment: list[bytes]
-    folder: int
+    folder: str
     error_output: int
     descriptors: list[int]
 
     def run(self) -> NoReturn:
         """Be that process, in a fork."""
-        os.environ.clear()
-        for entry in self.environment:
-            name, is_variable, text = entry.partition(b"=")
-            if is_variable:
-                os.environb[name] = text
-        os.fchdir(self.folder)
         wanted = [self.error_output, *self.descriptors]
         above = max(*wanted, _FIRST + len(wanted)) + 1
         for place, number in enumerate(wanted):
             os.dup2(number, above + place)
-        os.closerange(_FIRST, above)
         for place in range(len(wanted)):
             os.dup2(above + place, _FIRST - 1 + place)
-        os.closerange(above, above + len(wanted))
-        numbers = [str(_FIRST + place) for place in range(len(self.descriptors))]
-        sys.argv[1:] = numbers
-        sys.exit(importlib.import_module(_PROGRAMS[self.program]).main(numbers))
+        os.closerange(_FIRST + len(self.descriptors), os.sysconf("SC_OPEN_MAX"))
+        os.environ.clear()
+        for entry in reversed(self.environment):  # the first of a name counts
+            name, is_variable, text = entry.partition(b"=")
+            if is_variable:
+                os.environb[name] = text
+        os.chdir(self.folder)
+        sys.argv[1:] = [str(_FIRST + place) for place in range(len(self.descriptors))]
+        run_device_process(sys.argv[1:])
 
 
 @dataclasses.dataclass(slots=True)
@@ -112,26 +113,34 @@ class _Child:
     is_reported: bool = False
 
 
-def conditions(process: int | str) -> tuple[object, ...]:
-    """Return what a process has of its parent, and passes on to its children.
+def conditions(process: int, thread: int) -> tuple[object, ...]:
+    """Return what a thread passes on to a process that it starts, and a fork has of the server.
 
     Args:
-        process: Its pid, or "self".
+        process: The pid of its process.
+        thread: Its number.
 
     Raises:
         OSError: It has ended, or belongs to somebody else.
     """
-    folder = f"/proc/{process}"
+    folder = f"/proc/{process}/task/{thread}"
     status, *others = (
-        _content(f"{folder}/{name}") for name in ("status", "limits", "cgroup", "oom_score_adj")
+        _content(f"{folder}/{name}")
+        for name in ("status", "limits", "cgroup", "oom_score_adj", "personality")
     )
+    lines = dict(line.split(b":", 1) for line in status.splitlines())
+    ignored = int(lines[b"SigIgn"], 16)
+    for number in _OF_PYTHON | _OF_THREADS:
+        ignored &= ~(1 << number - 1)
     root = os.stat(f"{folder}/root")  # noqa: PTH116
     return (
         *others,
-        [line for line in status.splitlines() if line.startswith(_INHERITED)],
+        [(name, text) for name, text in lines.items() if name.startswith(_INHERITED)],
+        ignored,
         sorted(os.readlink(f"{folder}/ns/{name}") for name in os.listdir(f"{folder}/ns")),  # noqa: PTH115, PTH208
         (root.st_dev, root.st_ino),
-        os.getpriority(os.PRIO_PROCESS, 0 if process == "self" else int(process)),
+        os.getpriority(os.PRIO_PROCESS, thread),
+        os.sched_getscheduler(thread),
     )
 
 
@@ -147,8 +156,9 @@ class ForkServer:
         self._listening = listening
         self._session = session
         self._children: list[_Child] = []
-        self._conditions = conditions("self")
+        self._conditions = conditions(os.getpid(), os.getpid())
         self._starts = 0
+        self._last_use = time.monotonic()
         self._selector = selectors.DefaultSelector()
 
     def serve(self) -> Start | None:
@@ -164,13 +174,8 @@ class ForkServer:
         self._selector.register(self._listening, selectors.EVENT_READ)
         signal.set_wakeup_fd(notify.fileno(), warn_on_full_buffer=False)
         signal.signal(signal.SIGCHLD, lambda *_: None)
-        without = 0.0
-        while self._children or (
-            without < _SECONDS_WITHOUT and os.access(f"/proc/{self._session}", os.F_OK)
-        ):
-            ready = self._selector.select(1.0)
-            without = 0.0 if ready or self._children else without + 1.0
-            for key, _ in ready:
+        while self._is_wanted():
+            for key, _ in self._selector.select(1.0):
                 if key.fileobj is self._listening:
                     start = self._accept()
                     if start is not None:
@@ -182,23 +187,38 @@ class ForkServer:
             self._look_at_children()
         return None
 
-    def _has_session(self) -> bool:
-        return os.access(f"/proc/{self._session}", os.F_OK)
+    def _is_wanted(self) -> bool:
+        """Return whether there may be another host, and there was one that was not refused."""
+        if self._children:
+            self._last_use = time.monotonic()
+            return True
+        is_used = time.monotonic() - self._last_use < _SECONDS_WITHOUT
+        return is_used and os.access(f"/proc/{self._session}", os.F_OK)
 
     def _accept(self) -> Start | None:
         """Fork for a host, or refuse it. Returns what to be, in the fork."""
-        connection, _ = self._listening.accept()
+        try:
+            connection, _ = self._listening.accept()
+        except OSError:  # the host has given up, or this process has no descriptor left
+            return None
         descriptors: list[int] = []
         process = 0
-        with contextlib.suppress(OSError):  # the host has ended, or a resource is used up
+        # The host has ended, or a resource is used up, or it is of another version.
+        with contextlib.suppress(OSError, ValueError, LookupError):
             start = self._receive(connection, descriptors)
-            self._prepare()
+            go, answered = os.pipe()
+            descriptors += go, answered
             process = 0 if start is None else _fork()
             if start is not None and process == 0:
+                os.close(answered)
+                # Without an answer, the host may have started a process of its own.
+                if not os.read(go, 1):
+                    os._exit(0)
                 connection.close()
                 self._close()
                 return start
             connection.send(struct.pack("=i", process))
+            os.write(answered, b".")
         for descriptor in descriptors:
             os.close(descriptor)
         if process:
@@ -207,10 +227,11 @@ class ForkServer:
             self._selector.register(connection, selectors.EVENT_READ, child)
         else:
             connection.close()
+        self._prepare()
         return None
 
     def _prepare(self) -> None:
-        """Import what forks need, before the second: a server may never have one."""
+        """Import what forks need, after the second start: a server may never have a third."""
         self._starts += 1
         if self._starts == 2:  # noqa: PLR2004  # the second
             os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
@@ -228,17 +249,18 @@ class ForkServer:
         if user != os.geteuid():
             return None
         connection.settimeout(1.0)
-        _, received, _, _ = socket.recv_fds(connection, 1, _MOST_DESCRIPTORS)
+        request, received, flags, _ = socket.recv_fds(connection, _MOST_BYTES, _MOST_DESCRIPTORS)
         descriptors += received
-        if len(received) < 2 or conditions(host) != self._conditions:  # noqa: PLR2004  # the first two, below
+        thread, *environment, _ = request.split(b"\0")
+        if flags & (socket.MSG_CTRUNC | socket.MSG_TRUNC):
             return None
-        request, error_output, *others = received
-        folder = os.open(f"/proc/{host}/cwd", os.O_PATH)
-        descriptors.append(folder)
-        program, *environment, _ = os.pread(request, os.fstat(request).st_size, 0).split(b"\0")
-        if program not in _PROGRAMS:  # of another version
+        if conditions(host, int(thread)) != self._conditions:
             return None
-        return Start(program, environment, folder, error_output, others)
+        folder = f"/proc/{host}/cwd"
+        error_output, *others = received
+        if not os.access(folder, os.X_OK):
+            return None
+        return Start(environment, folder, error_output, others)
 
     def _close(self) -> None:
         """Close all sockets; later, they would close what others have under their numbers."""
@@ -286,20 +308,31 @@ def _content(path: str) -> bytes:
         return file.read()
 
 
+def _leave_host(listening: int) -> None:
+    """Have nothing of the host that has started this process but a socket."""
+    if os.fork():
+        os._exit(0)  # the server is nobody's child
+    os.setsid()
+    os.chdir("/")
+    os.dup2(1, 2)
+    if sys.stderr is None:  # the host has none
+        sys.stderr = open(2, "w", buffering=1, errors="backslashreplace", closefd=False)  # noqa: SIM115
+    os.closerange(_FIRST, listening)
+    os.closerange(listening + 1, os.sysconf("SC_OPEN_MAX"))
+    signal.pthread_sigmask(signal.SIG_SETMASK, [])
+    for number in signal.valid_signals():
+        if number not in _OF_PYTHON and signal.getsignal(number) is signal.SIG_IGN:
+            signal.signal(number, signal.SIG_DFL)
+
+
 def main(argv: Sequence[str]) -> NoReturn:
     """Be the fork server; returns only in forks, and never from those.
 
     Args:
         argv: The descriptor of the listening socket.
     """
-    if os.fork():
-        os._exit(0)  # the server is nobody's child
-    os.setsid()
     listening = socket.socket(fileno=int(argv[0]))
-    number = listening.fileno()
-    os.dup2(1, 2)
-    os.closerange(_FIRST, number)
-    os.closerange(number + 1, os.sysconf("SC_OPEN_MAX"))
+    _leave_host(listening.fileno())
     start = ForkServer(listening, int(os.environ[VARIABLE])).serve()
     if start is None:
         os._exit(0)

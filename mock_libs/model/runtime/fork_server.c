@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/personality.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -154,7 +155,7 @@ static int connect_to(const struct sockaddr_un *name, socklen_t length)
     return -1;
 }
 
-/* The calling thread and the environment, each a text with a zero behind it, to be
+/* The calling thread, the personality of the process and the environment, each a text with a zero behind it, to be
  * freed, or NULL: no host memory. */
 static char *write_request(char **environment, size_t *length)
 {
@@ -163,7 +164,8 @@ static char *write_request(char **environment, size_t *length)
     if (request == NULL) {
         return NULL;
     }
-    fprintf(request, "%ld%c", syscall(SYS_gettid), '\0');
+    fprintf(request, "%ld%c%x%c", syscall(SYS_gettid), '\0', (unsigned)personality(0xFFFFFFFF),
+            '\0');
     for (size_t i = 0; environment[i] != NULL; i++) {
         fprintf(request, "%s%c", environment[i], '\0');
     }

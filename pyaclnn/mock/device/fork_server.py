@@ -125,8 +125,7 @@ def conditions(process: int, thread: int) -> tuple[object, ...]:
     """
     folder = f"/proc/{process}/task/{thread}"
     status, *others = (
-        _content(f"{folder}/{name}")
-        for name in ("status", "limits", "cgroup", "oom_score_adj", "personality")
+        _content(f"{folder}/{name}") for name in ("status", "limits", "cgroup", "oom_score_adj")
     )
     lines = dict(line.split(b":", 1) for line in status.splitlines())
     ignored = int(lines[b"SigIgn"], 16)
@@ -202,23 +201,23 @@ class ForkServer:
         except OSError:  # the host has given up, or this process has no descriptor left
             return None
         descriptors: list[int] = []
-        process = 0
+        process = start = None
         # The host has ended, or a resource is used up, or it is of another version.
         with contextlib.suppress(OSError, ValueError, LookupError):
             start = self._receive(connection, descriptors)
             go, answered = os.pipe()
             descriptors += go, answered
-            process = 0 if start is None else _fork()
-            if start is not None and process == 0:
-                os.close(answered)
-                # Without an answer, the host may have started a process of its own.
-                if not os.read(go, 1):
-                    os._exit(0)
-                connection.close()
-                self._close()
-                return start
-            connection.send(struct.pack("=i", process))
-            os.write(answered, b".")
+            process = None if start is None else _fork()
+            if process != 0:
+                connection.send(struct.pack("=i", process or 0))
+                os.write(answered, b".")
+        if process == 0:
+            os.close(answered)
+            if not os.read(go, 1):  # without an answer, the host starts a process of its own
+                os._exit(0)
+            connection.close()
+            self._close()
+            return start
         for descriptor in descriptors:
             os.close(descriptor)
         if process:
@@ -251,8 +250,11 @@ class ForkServer:
         connection.settimeout(1.0)
         request, received, flags, _ = socket.recv_fds(connection, _MOST_BYTES, _MOST_DESCRIPTORS)
         descriptors += received
-        thread, *environment, _ = request.split(b"\0")
+        thread, personality, *environment, _ = request.split(b"\0")
         if flags & (socket.MSG_CTRUNC | socket.MSG_TRUNC):
+            return None
+        # Of another process, only a debugger may read the personality.
+        if int(personality, 16) != int(_content("/proc/self/personality"), 16):
             return None
         if conditions(host, int(thread)) != self._conditions:
             return None

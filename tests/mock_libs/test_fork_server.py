@@ -100,12 +100,10 @@ def test_forks_are_like_processes_that_the_host_starts(looker: Looker) -> None:
         "import ctypes; ctypes.CDLL(None).prctl(38, 1, 0, 0, 0)",
         "import ctypes; ctypes.CDLL(None).personality(0x40000)",
         "os.sched_setscheduler(0, os.SCHED_BATCH, os.sched_param(0))",
-        "import signal; signal.signal(signal.SIGHUP, signal.SIG_IGN)",
-        "import signal; signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGUSR1])",
     ],
     ids=[
         *("umask", "priority", "processors", "limit", "oom", "no-new-privileges", "personality"),
-        *("scheduler", "ignored", "blocked"),
+        "scheduler",
     ],
 )
 def test_a_host_that_differs_from_the_server_starts_its_processes_itself(
@@ -116,17 +114,24 @@ def test_a_host_that_differs_from_the_server_starts_its_processes_itself(
     assert looker.is_fork(looker.run())
 
 
-def test_what_the_first_host_has_is_not_passed_on(looker: Looker) -> None:
-    """It has started the server, which serves all others."""
-    block = "signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())"
-    change = f"import signal; signal.signal(signal.SIGHUP, signal.SIG_IGN); {block}"
-    assert not looker.is_fork(looker.run(before=change))
-    later, started = looker.run(), looker.run(**{VARIABLE: ""})
-    assert looker.is_fork(later)
-    assert [later[what] for what in ("signals", "blocked")] == [
-        started[what] for what in ("signals", "blocked")
-    ]
-    assert os.readlink(f"/proc/{later['parent']}/cwd") == "/"  # noqa: PTH115
+SIGNALS = """
+import signal
+signal.signal(signal.SIGHUP, signal.SIG_IGN)
+signal.signal(signal.SIGQUIT, signal.SIG_IGN)
+signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGUSR1, signal.SIGCHLD])
+"""
+
+
+@pytest.mark.parametrize("first", ["", SIGNALS])
+def test_forks_have_the_signals_of_their_host(looker: Looker, first: str) -> None:
+    """The first host has started the server, which serves all others."""
+    assert looker.is_fork(looker.run(before=first))
+    for before in ("", SIGNALS):
+        fork, started = looker.run(before=before), looker.run(before=before, **{VARIABLE: ""})
+        assert looker.is_fork(fork)
+        for what in ("signals", "blocked"):
+            assert fork[what] == started[what]
+    assert os.readlink(f"/proc/{fork['parent']}/cwd") == "/"  # noqa: PTH115
 
 
 def test_there_is_a_server_for_what_is_read_at_the_start(looker: Looker) -> None:

@@ -58,7 +58,7 @@ _MOST_BYTES = 1 << 20
 _MOST_DESCRIPTORS = 8
 _CREDENTIALS = struct.Struct("iII")  # struct ucred: pid, uid, gid
 _INHERITED = (
-    *(b"Umask", b"Uid", b"Gid", b"Groups", b"Cap", b"NoNewPrivs", b"Seccomp", b"SigBlk"),
+    *(b"Umask", b"Uid", b"Gid", b"Groups", b"Cap", b"NoNewPrivs", b"Seccomp"),
     b"Cpus_allowed",
 )
 """Lines of /proc/PID/task/TID/status on what a new process has of the thread that starts it."""
@@ -66,20 +66,21 @@ _INHERITED = (
 _OF_PYTHON = {signal.SIGINT, signal.SIGPIPE, signal.SIGXFSZ}
 """Signals that a device process of Python ignores, whoever starts it."""
 
-_OF_THREADS = {32, 33}
-"""Signals of the C library, which it ignores in a process that it starts."""
-
 
 class Start(NamedTuple):
     """What a host wants to be started.
 
     Args:
+        ignored: Signals that the host ignores.
+        blocked: Signals that its thread blocks.
         environment: All variables.
         folder: Path of the host's folder.
         error_output: Descriptor of the host's standard error.
         descriptors: What the device process gets.
     """
 
+    ignored: set[signal.Signals]
+    blocked: set[signal.Signals]
     environment: list[bytes]
     folder: str
     error_output: int
@@ -100,6 +101,9 @@ class Start(NamedTuple):
             if is_variable:
                 os.environb[name] = text
         os.chdir(self.folder)
+        for number in self.ignored:
+            signal.signal(number, signal.SIG_IGN)
+        signal.pthread_sigmask(signal.SIG_SETMASK, self.blocked)
         sys.argv[1:] = [str(_FIRST + place) for place in range(len(self.descriptors))]
         run_device_process(sys.argv[1:])
 
@@ -124,18 +128,10 @@ def conditions(process: int, thread: int) -> tuple[object, ...]:
         OSError: It has ended, or belongs to somebody else.
     """
     folder = f"/proc/{process}/task/{thread}"
-    status, *others = (
-        _content(f"{folder}/{name}") for name in ("status", "limits", "cgroup", "oom_score_adj")
-    )
-    lines = dict(line.split(b":", 1) for line in status.splitlines())
-    ignored = int(lines[b"SigIgn"], 16)
-    for number in _OF_PYTHON | _OF_THREADS:
-        ignored &= ~(1 << number - 1)
     root = os.stat(f"{folder}/root")  # noqa: PTH116
     return (
-        *others,
-        [(name, text) for name, text in lines.items() if name.startswith(_INHERITED)],
-        ignored,
+        *(_content(f"{folder}/{name}") for name in ("limits", "cgroup", "oom_score_adj")),
+        {name: text for name, text in _status(folder).items() if name.startswith(_INHERITED)},
         sorted(os.readlink(f"{folder}/ns/{name}") for name in os.listdir(f"{folder}/ns")),  # noqa: PTH115, PTH208
         (root.st_dev, root.st_ino),
         os.getpriority(os.PRIO_PROCESS, thread),
@@ -262,7 +258,9 @@ class ForkServer:
         error_output, *others = received
         if not os.access(folder, os.X_OK):
             return None
-        return Start(environment, folder, error_output, others)
+        status = _status(f"/proc/{host}/task/{int(thread)}")
+        ignored, blocked = (_signals(status[name]) for name in (b"SigIgn", b"SigBlk"))
+        return Start(ignored, blocked, environment, folder, error_output, others)
 
     def _close(self) -> None:
         """Close all sockets; later, they would close what others have under their numbers."""
@@ -303,6 +301,19 @@ def _fork() -> int:
         with contextlib.suppress(OSError):  # the fork has done it
             os.setpgid(process, process)
     return process
+
+
+def _status(folder: str) -> dict[bytes, bytes]:
+    """Return the lines of a status by their names."""
+    lines = _content(f"{folder}/status").splitlines()
+    return {name: text for name, _, text in (line.partition(b":") for line in lines)}
+
+
+def _signals(mask: bytes) -> set[signal.Signals]:
+    """Return the signals in a mask, but for those of the C library."""
+    bits = int(mask, 16)
+    named = [*signal.Signals]
+    return {number for number in named if bits >> (number - 1) & 1}
 
 
 def _content(path: str) -> bytes:

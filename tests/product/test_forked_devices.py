@@ -38,7 +38,7 @@ def test_it():
     for fork, children in (os.environ[name], 0), ("", 1):
         variables = {**os.environ, "PYACLNN_BACKEND": "mock", name: fork}
         done = subprocess.run([sys.executable, "program.py"], env=variables, capture_output=True)
-        assert len(done.stdout.split()) == children, done.stderr
+        assert (done.returncode, len(done.stdout.split())) == (0, children), done.stderr
 """
     status, output = suite(tmp_path, body)
     assert status == 0, output

@@ -30,8 +30,7 @@ int mock_child_start(const char *python, const char *module, const int *descript
         child->connection = connection;
         return 0;
     }
-    reap(child->starter);
-    child->starter = 0;
+    mock_child_give_up(child); /* of a server that cannot be asked */
     return mock_spawn(python, module, descriptors, &child->process);
 }
 

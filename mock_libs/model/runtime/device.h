@@ -32,6 +32,7 @@ struct device {
     struct physical *physicals; /* memory without an address of its own */
     struct mock_child process;
     char *environment; /* that of its process, if that is to be kept */
+    int given[2]; /* its process's ends of socket and pipe while that starts, or -1 */
     int lifeline; /* a pipe's end: its process is killed when no process has it open any more */
     int64_t patience; /* milliseconds that its process may take to answer */
     const char *limit_reason; /* why its memory is not more, or "": it is the chip's */

@@ -114,6 +114,15 @@ static void close_open(int descriptor)
     }
 }
 
+/* A fork of this process that was made meanwhile must not keep them, and closes them in `release`. */
+static void close_given(struct device *device)
+{
+    for (int i = 0; i < 2; i++) {
+        close_open(device->given[i]);
+        device->given[i] = -1;
+    }
+}
+
 /* Move a descriptor away from those of standard streams; the first error is kept. */
 static int move_above(int descriptor, int *error)
 {
@@ -138,6 +147,7 @@ static int start_process(struct device *device, const char *python, const int *d
         return failed;
     }
     mock_poll_source_add(&answer);
+    mock_signal_progress(); /* who waits already polls it, too */
     while (!mock_child_receive(python, PROGRAM, descriptors, child, &failed)) {
         if (!mock_wait_progress(&deadline)) {
             mock_child_give_up(child);
@@ -176,6 +186,7 @@ aclError mock_process_start(struct device *device)
     device->process = (struct mock_child){0};
     device->heap.base = device->heap.alias = MAP_FAILED;
     device->heap.descriptor = device->lifeline = -1;
+    device->given[0] = device->given[1] = -1;
     device->session++;
     device->stopped_since = 0;
     device->ending = false;
@@ -210,11 +221,11 @@ aclError mock_process_start(struct device *device)
             mock_lock_enable_polling();
         }
         device->lifeline = move_above(life[1], &refused);
-        const int theirs = move_above(pair[1], &refused), life_end = move_above(life[0], &refused);
-        const int descriptors[] = {theirs, device->heap.descriptor, life_end, -1};
+        device->given[0] = move_above(pair[1], &refused);
+        device->given[1] = move_above(life[0], &refused);
+        const int descriptors[] = {device->given[0], device->heap.descriptor, device->given[1], -1};
         const int failed = refused != 0 ? 0 : start_process(device, python, descriptors);
-        close_open(theirs);
-        close_open(life_end);
+        close_given(device);
         if (refused != 0) {
             status = mock_fail(ACL_ERROR_RT_DEV_SETUP_ERROR, "device %d: no descriptor: %s",
                                device->id, mock_remedy("fcntl", refused));
@@ -242,6 +253,7 @@ static void release(struct device *device)
     mock_space_close(device);
     close_open(device->heap.descriptor);
     close_open(device->lifeline);
+    close_given(device);
     if (device->heap.base != MAP_FAILED) {
         munmap(device->heap.base, device->heap.bytes);
     }

@@ -52,9 +52,10 @@ const char *mock_fork_server_config_error(void)
  * and C library, those of NumPy, and tools that measure. */
 static bool is_read_at_start(const char *entry)
 {
-    static const char *const READ[] = {"PYTHON", "LD_",  "GLIBC_", "MALLOC_", "LC_",       "LANG",
-                                       "HOME=",  "NPY_", "NUMPY_", "OMP_",    "OPENBLAS_", "COV",
-                                       "TZ"};
+    static const char *const READ[] = {"PYTHON", "LD_",    "GLIBC_", "MALLOC_", "LC_",
+                                       "LANG",   "LOCPATH", "HOME=",  "TZ",      "COV",
+                                       "NPY_",   "NUMPY_",  "OMP_",   "KMP_",    "OPENBLAS_",
+                                       "GOTO_",  "MKL_"};
     bool read = false;
     for (size_t i = 0; i < sizeof READ / sizeof READ[0]; i++) {
         read = read || strncmp(entry, READ[i], strlen(READ[i])) == 0;
@@ -169,7 +170,8 @@ static char *write_request(char **environment, size_t *length)
     for (size_t i = 0; environment[i] != NULL; i++) {
         fprintf(request, "%s%c", environment[i], '\0');
     }
-    if (fclose(request) == 0) {
+    const bool whole = ferror(request) == 0;
+    if (fclose(request) == 0 && whole) {
         return text;
     }
     free(text);

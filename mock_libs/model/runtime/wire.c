@@ -24,10 +24,10 @@ enum { HEARTBEAT_SECONDS = 5 };
  * after the socket's end; NULL if something else did. */
 static const char *reason_of_kill(const struct mock_child *process)
 {
-    enum { MOMENTS = 100 };
+    const int moments = process->connection > 0 ? 1000 : 100; /* the fork server may be busy */
     const struct timespec moment = {.tv_nsec = 1000000};
     siginfo_t end = {.si_pid = 0};
-    for (int i = 0; i < MOMENTS && process->process > 0 && !mock_child_has_ended(process, &end);
+    for (int i = 0; i < moments && process->process > 0 && !mock_child_has_ended(process, &end);
          i++) {
         nanosleep(&moment, NULL);
     }

@@ -5,8 +5,9 @@ To load these takes several times as long as the rest of what a short program do
 hosts is ``mock_libs/model/runtime/fork_server.c``.
 
 A fork is a process like one that its host starts by itself, but for its parent and its session. It
-has the host's environment, folder, error output and descriptors. What else a process inherits, a
-fork has of the server; a host that has it otherwise is refused, and starts Python itself.
+has the host's environment, folder, error output, descriptors and signals. A fork inherits all else
+from the server; a host that has it otherwise is refused, and starts Python itself. The priority of
+input and output is not compared, and forks of one server share the seed of hashes.
 
 Paths are texts here: every fork would have loaded `pathlib`.
 """
@@ -44,21 +45,21 @@ _MODULES = (
     "pyaclnn.reference.fast.strips",
     "pyaclnn.reference.kernels.table",
 )
-"""What a device process imports when it runs operators."""
+"""Modules that a device process imports to run operators."""
 
 _FIRST = 3
 """The number of the first descriptor that a process of Python gets from its host."""
 
 _SECONDS_WITHOUT = 10.0
-"""How long a server lives without a child."""
+"""Lifetime of a server without children."""
 
 _MOST_BYTES = 1 << 20
-"""Of a request; a socket takes less."""
+"""Maximum size of a request; a socket takes less."""
 
 _MOST_DESCRIPTORS = 8
 _CREDENTIALS = struct.Struct("iII")  # struct ucred: pid, uid, gid
 _INHERITED = (
-    *(b"Umask", b"Uid", b"Gid", b"Groups", b"Cap", b"NoNewPrivs", b"Seccomp"),
+    *(b"Umask", b"Uid", b"Gid", b"Groups", b"Cap", b"NoNewPrivs", b"Seccomp", b"THP_enabled"),
     b"Cpus_allowed",
 )
 """Lines of /proc/PID/task/TID/status on what a new process has of the thread that starts it."""
@@ -68,7 +69,7 @@ _OF_PYTHON = {signal.SIGINT, signal.SIGPIPE, signal.SIGXFSZ}
 
 
 class Start(NamedTuple):
-    """What a host wants to be started.
+    """Request of a host: the process to start.
 
     Args:
         ignored: Signals that the host ignores.
@@ -76,7 +77,7 @@ class Start(NamedTuple):
         environment: All variables.
         folder: Path of the host's folder.
         error_output: Descriptor of the host's standard error.
-        descriptors: What the device process gets.
+        descriptors: Descriptors for the device process.
     """
 
     ignored: set[signal.Signals]
@@ -94,17 +95,23 @@ class Start(NamedTuple):
             os.dup2(number, above + place)
         for place in range(len(wanted)):
             os.dup2(above + place, _FIRST - 1 + place)
-        os.closerange(_FIRST + len(self.descriptors), os.sysconf("SC_OPEN_MAX"))
+        _close_from(_FIRST + len(self.descriptors))
+        coerced = os.environb.get(b"LC_CTYPE")  # which Python sets in the locale C
         os.environ.clear()
         for entry in reversed(self.environment):  # the first of a name counts
             name, is_variable, text = entry.partition(b"=")
             if is_variable:
                 os.environb[name] = text
+        if coerced is not None:
+            os.environb.setdefault(b"LC_CTYPE", coerced)
         os.chdir(self.folder)
         for number in self.ignored:
             signal.signal(number, signal.SIG_IGN)
         signal.pthread_sigmask(signal.SIG_SETMASK, self.blocked)
         sys.argv[1:] = [str(_FIRST + place) for place in range(len(self.descriptors))]
+        random = sys.modules.get("numpy.random")  # NumPy 1.26 has loaded it
+        if random is not None:
+            random.seed()  # all forks would draw the same numbers
         run_device_process(sys.argv[1:])
 
 
@@ -136,11 +143,12 @@ def conditions(process: int, thread: int) -> tuple[object, ...]:
         (root.st_dev, root.st_ino),
         os.getpriority(os.PRIO_PROCESS, thread),
         os.sched_getscheduler(thread),
+        os.sched_getparam(thread).sched_priority,
     )
 
 
 class ForkServer:
-    """Server of one kind of forks.
+    """Server whose forks start with the same variables.
 
     Args:
         listening: The socket that hosts connect to.
@@ -183,12 +191,12 @@ class ForkServer:
         return None
 
     def _is_wanted(self) -> bool:
-        """Return whether there may be another host, and there was one that was not refused."""
+        """Return whether it has children, or had one lately and its session lives."""
         if self._children:
             self._last_use = time.monotonic()
             return True
         is_used = time.monotonic() - self._last_use < _SECONDS_WITHOUT
-        return is_used and os.access(f"/proc/{self._session}", os.F_OK)
+        return is_used and _lives(self._session)
 
     def _accept(self) -> Start | None:
         """Fork for a host, or refuse it. Returns what to be, in the fork."""
@@ -220,9 +228,9 @@ class ForkServer:
             child = _Child(process, connection)
             self._children.append(child)
             self._selector.register(connection, selectors.EVENT_READ, child)
+            self._prepare()
         else:
             connection.close()
-        self._prepare()
         return None
 
     def _prepare(self) -> None:
@@ -246,9 +254,9 @@ class ForkServer:
         connection.settimeout(1.0)
         request, received, flags, _ = socket.recv_fds(connection, _MOST_BYTES, _MOST_DESCRIPTORS)
         descriptors += received
-        thread, personality, *environment, _ = request.split(b"\0")
-        if flags & (socket.MSG_CTRUNC | socket.MSG_TRUNC):
+        if flags & socket.MSG_CTRUNC:  # no descriptor is left
             return None
+        thread, personality, *environment, _ = request.split(b"\0")
         # Of another process, only a debugger may read the personality.
         if int(personality, 16) != int(_content("/proc/self/personality"), 16):
             return None
@@ -303,6 +311,24 @@ def _fork() -> int:
     return process
 
 
+def _lives(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:  # it is another user's
+        pass
+    return True
+
+
+def _close_from(first: int, kept: int = -1) -> None:
+    """Close descriptors from a number on, except one."""
+    for name in os.listdir("/proc/self/fd"):  # noqa: PTH208
+        if int(name) >= first and int(name) != kept:
+            with contextlib.suppress(OSError):  # the one that lists them
+                os.close(int(name))
+
+
 def _status(folder: str) -> dict[bytes, bytes]:
     """Return the lines of a status by their names."""
     lines = _content(f"{folder}/status").splitlines()
@@ -330,8 +356,7 @@ def _leave_host(listening: int) -> None:
     os.dup2(1, 2)
     if sys.stderr is None:  # the host has none
         sys.stderr = open(2, "w", buffering=1, errors="backslashreplace", closefd=False)  # noqa: SIM115
-    os.closerange(_FIRST, listening)
-    os.closerange(listening + 1, os.sysconf("SC_OPEN_MAX"))
+    _close_from(_FIRST, listening)
     signal.pthread_sigmask(signal.SIG_SETMASK, [])
     for number in signal.valid_signals():
         if number not in _OF_PYTHON and signal.getsignal(number) is signal.SIG_IGN:
@@ -339,7 +364,7 @@ def _leave_host(listening: int) -> None:
 
 
 def main(argv: Sequence[str]) -> NoReturn:
-    """Be the fork server; returns only in forks, and never from those.
+    """Run the fork server; never returns. A fork becomes a device process.
 
     Args:
         argv: The descriptor of the listening socket.

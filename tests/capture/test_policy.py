@@ -125,7 +125,9 @@ LAYOUTS = [
 def test_elements_that_lie_anyhow_are_recorded_in_row_major_order(tmp_path: Path) -> None:
     options = ("--contents", "full", "--largest", str(1 << 20))
     trace = capture(tmp_path / "run.trace", NEGATED, *options, LAYOUTS=repr(LAYOUTS))
-    found = [r.data for r in read_trace(trace) if isinstance(r, Contents) and r.name == "self"]
+    records = [r for r in read_trace(trace) if isinstance(r, Contents) and r.name == "self"]
+    # Threads of the recorder write them, in any order.
+    found = [record.data for record in sorted(records, key=lambda record: record.call)]
     assert len(found) == len(LAYOUTS)
     for data, (dtype, shape, layout) in zip(found, LAYOUTS, strict=True):
         x = np.arange(np.prod(shape)).astype(dtype).reshape(shape)

@@ -38,7 +38,7 @@ print('_multiarray_umath' in open(f'/proc/{parent}/maps').read())
 """
 """Prints if the server has loaded NumPy."""
 OWN = {"process", "parent"}
-"""What is different in every process."""
+"""Observations that differ in every process."""
 
 
 @pytest.fixture

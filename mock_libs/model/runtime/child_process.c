@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A process of Python that serves this one, and is its child or that of the fork server. */
+/* The device process as a child, of this process or of the fork server. */
 #include "child_process.h"
 
 #include <errno.h>
@@ -13,6 +13,8 @@
 #include "fork_server.h"
 #include "python_process.h"
 
+static const char PROGRAM[] = "pyaclnn.mock.device.process";
+
 enum { TO_REPORT = 1000 }; /* milliseconds in which a server that is not stopped reports an end */
 
 static void reap(pid_t process)
@@ -21,8 +23,7 @@ static void reap(pid_t process)
     }
 }
 
-int mock_child_start(const char *python, const char *module, const int *descriptors,
-                     struct mock_child *child)
+int mock_child_start(const char *python, const int *descriptors, struct mock_child *child)
 {
     *child = (struct mock_child){0};
     const int connection = mock_fork_server_ask(python, descriptors, &child->starter);
@@ -31,7 +32,7 @@ int mock_child_start(const char *python, const char *module, const int *descript
         return 0;
     }
     mock_child_give_up(child); /* of a server that cannot be asked */
-    return mock_spawn(python, module, descriptors, &child->process);
+    return mock_spawn(python, PROGRAM, descriptors, &child->process);
 }
 
 static ssize_t receive(int connection, void *message, size_t bytes, int flags)
@@ -48,8 +49,8 @@ static bool is_to_come(ssize_t got)
     return got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK);
 }
 
-bool mock_child_receive(const char *python, const char *module, const int *descriptors,
-                        struct mock_child *child, int *failed)
+bool mock_child_receive(const char *python, const int *descriptors, struct mock_child *child,
+                        int *failed)
 {
     *failed = 0;
     if (child->connection <= 0 || child->process > 0) {
@@ -68,7 +69,7 @@ bool mock_child_receive(const char *python, const char *module, const int *descr
     }
     close(child->connection);
     child->connection = 0;
-    *failed = mock_spawn(python, module, descriptors, &child->process);
+    *failed = mock_spawn(python, PROGRAM, descriptors, &child->process);
     return true;
 }
 

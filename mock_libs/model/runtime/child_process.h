@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A process of Python that serves this one, and is its child or that of the fork server. */
+/* The device process as a child, of this process or of the fork server. */
 #pragma once
 
 #include <signal.h>
@@ -12,15 +12,14 @@ struct mock_child {
     pid_t starter;  /* of the fork server, a child of this process that ends at once, or 0 */
 };
 
-/* Start `main` of a module, with descriptors (the last one followed by -1) as 3, 4 and so on,
+/* Start a device process, with descriptors (the last one followed by -1) as 3, 4 and so on,
  * whose numbers are its arguments; returns errno. Where PYACLNN_MOCK_FORK_SERVER names a process,
  * the fork server may be asked instead, and `mock_child_receive` has its answer. */
-int mock_child_start(const char *python, const char *module, const int *descriptors,
-                     struct mock_child *child);
+int mock_child_start(const char *python, const int *descriptors, struct mock_child *child);
 /* Receive the answer of the fork server, if it was asked. false: it has not come. If it refuses,
  * the child is started here; *failed is errno of that. */
-bool mock_child_receive(const char *python, const char *module, const int *descriptors,
-                        struct mock_child *child, int *failed);
+bool mock_child_receive(const char *python, const int *descriptors, struct mock_child *child,
+                        int *failed);
 /* Give up an answer that does not come. */
 void mock_child_give_up(struct mock_child *child);
 /* Return whether a child has ended, with the way it did; `si_pid` is 0 if that is not known. */

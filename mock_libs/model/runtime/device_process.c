@@ -34,7 +34,6 @@
 #include "wire_reader.h"
 
 enum { PROTOCOL_VERSION = 8 };
-static const char PROGRAM[] = "pyaclnn.mock.device.process";
 
 /* Seconds: to answer, which takes long where the files lie far away; to end after BYE. */
 enum { DEFAULT_PATIENCE = 60, MAX_PATIENCE = 3600, TO_END = 5 };
@@ -140,7 +139,7 @@ static void look_later(void *owner)
 static int start_process(struct device *device, const char *python, const int *descriptors)
 {
     struct mock_child *child = &device->process;
-    int failed = mock_child_start(python, PROGRAM, descriptors, child);
+    int failed = mock_child_start(python, descriptors, child);
     struct mock_poll_source answer = {.descriptor = child->connection, .look = look_later};
     const struct timespec deadline = mock_deadline(device->patience);
     if (child->connection <= 0) {
@@ -148,7 +147,7 @@ static int start_process(struct device *device, const char *python, const int *d
     }
     mock_poll_source_add(&answer);
     mock_signal_progress(); /* who waits already polls it, too */
-    while (!mock_child_receive(python, PROGRAM, descriptors, child, &failed)) {
+    while (!mock_child_receive(python, descriptors, child, &failed)) {
         if (!mock_wait_progress(&deadline)) {
             mock_child_give_up(child);
             failed = ETIMEDOUT;

@@ -248,7 +248,7 @@ def mutation(session: nox.Session) -> None:
     copy = Path(session.create_tmp()).absolute() / "tree"
     shutil.rmtree(copy, ignore_errors=True)
     _copy_sources(session, copy)
-    session.install(*LOCK, *BUILD_REQUIRES)
+    session.install(*LOCK, "coverage", *BUILD_REQUIRES)
     session.chdir(copy)
     setup = ("--no-build-isolation", "-Csetup-args=-Doptimization=0")
     session.install(*LOCK, *setup, "-e.[test]")

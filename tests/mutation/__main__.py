@@ -19,6 +19,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from .covering import Covering
 from .equivalent import EQUIVALENT
 from .mutations import Mutation, mutations_of
 from .rooms import ROOMS, Room
@@ -124,8 +125,7 @@ def try_room(tree: Tree, room: Room, seed: int, number: int) -> tuple[int, int]:
         How many were tried, and how many of these survived.
     """
     begun = time.monotonic()
-    if not tree.passes(room.tests, 3600):
-        raise SystemExit(f"the tests of {room.name} fail without a mutation")
+    covering = Covering(ROOT, room.tests)
     seconds = (time.monotonic() - begun) * PATIENCE[0] + PATIENCE[1]
     tried = survived = 0
     for mutation in chosen(room, seed):
@@ -139,7 +139,8 @@ def try_room(tree: Tree, room: Room, seed: int, number: int) -> tuple[int, int]:
             if not tree.builds(mutation.file, changed):
                 continue
             tried += 1
-            if tree.passes(room.tests, seconds):
+            nearest = covering.of(mutation.file, line)
+            if all(tree.passes(tests, seconds) for tests in (nearest, room.tests) if tests):
                 survived += 1
                 print(f"{mutation.file}:{line}: {before}\n    -> {after}", flush=True)
         finally:

@@ -8,11 +8,14 @@ from typing import TYPE_CHECKING
 import pytest
 
 from .__main__ import ROOT, chosen, sources
+from .covering import Covering
 from .equivalent import EQUIVALENT
 from .mutations import mutations_of
 from .rooms import ROOMS
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from .rooms import Room
 
 # Rooms of few lines that need a host of their own, or only name what others compute.
@@ -112,3 +115,30 @@ def test_what_is_listed_as_equivalent_is_there_and_has_a_reason() -> None:
     }
     assert EQUIVALENT.keys() - there == set()
     assert all(EQUIVALENT.values())
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> Path:
+    """Return the root of a tree with two functions, and tests of one of them."""
+    pytest.importorskip("coverage")
+    (tmp_path / "tests").mkdir()
+    (tmp_path / "pytest.ini").write_text("[pytest]\naddopts = --import-mode=importlib\n")
+    (tmp_path / "tried.py").write_text("def f(x):\n    return x\n\ndef g():\n    return 1\n")
+    (tmp_path / "tests/test_f.py").write_text(
+        "import tried\n\ndef test_a():\n    assert tried.f(1)\n\n"
+        "class TestB:\n    def test_b(self):\n        assert tried.f(2)\n"
+    )
+    return tmp_path
+
+
+def test_tests_that_run_a_line_are_known(tree: Path) -> None:
+    covering = Covering(tree, ["tests"])
+    named = ["tests/test_f.py::TestB::test_b", "tests/test_f.py::test_a"]
+    assert covering.of("tried.py", 2) == named
+    assert covering.of("tried.py", 5) == []
+
+
+def test_tests_that_fail_without_a_mutation_are_shown(tree: Path) -> None:
+    (tree / "tried.py").write_text("def f(x):\n    return 0\n")
+    with pytest.raises(SystemExit, match=r"assert 0"):
+        Covering(tree, ["tests"])

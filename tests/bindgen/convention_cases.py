@@ -14,7 +14,7 @@ from pyaclnn.facts.operators.catalogue import catalogue
 if TYPE_CHECKING:
     from pathlib import Path
 
-__all__ = ["CASES", "C_TYPES", "checker", "program", "values_of"]
+__all__ = ["CASES", "C_TYPES", "REAL", "checker", "program", "values_of"]
 
 C_TYPES = {"b": "_Bool", "d": "double", "f": "float", "c": "int8_t", "i": "int32_t"}
 C_TYPES |= {"y": "int32_t", "q": "int64_t", "Q": "uint64_t"}
@@ -33,7 +33,10 @@ def _random_signatures(count: int) -> list[str]:
     ]
 
 
-CASES = [*REAL, *_random_signatures(150)]
+FULL = [letter * (64 + some) for letter in "qd" for some in (4, 6, 8)]
+"""Such that the 64 words on the stack that are passed are all used, on one machine or another."""
+
+CASES = [*REAL, *FULL, *_random_signatures(150)]
 
 _EXTREMES = {
     "c": (-(2**7), 2**7 - 1, -1),

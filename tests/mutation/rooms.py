@@ -97,7 +97,8 @@ ROOMS = (
         "bindgen/c",
         8,
         "pyaclnn/bindgen",
-        "api/test_launch.py api/test_plans.py calling/test_every_kind.py api/test_workspace.py"
-        " api/test_nouns.py api/test_rebinding.py api/test_by_name.py api/test_sweep.py",
+        "bindgen/test_convention.py api/test_launch.py api/test_plans.py calling/test_every_kind.py"
+        " api/test_workspace.py api/test_nouns.py api/test_rebinding.py api/test_by_name.py"
+        " api/test_sweep.py",
     ),
 )

@@ -13,7 +13,7 @@
 #include <type_traits>
 
 #include "ascendc/core.h"
-#include "ascendc/host_kernel.h"
+#include "ascendc/compiled_kernels.h"
 
 #ifndef PYACLNN_UNIFIED_BUFFER /* see pyaclnn/ascendc/target.py */
 #error "compile kernels by pyaclnn ascendc compile"

@@ -21,7 +21,7 @@ int binding_reaches(const char *kinds)
 int binding_by_convention(const struct binding_operator *op, const union binding_value *values,
                           uint64_t *size, void **executor)
 {
-    struct arguments with;
+    struct call_arguments with;
     with.integer_count = with.vector_count = with.stack_count = 0;
     for (const char *kind = op->kinds; *kind != '\0'; kind++, values++) {
         if (*kind == 'd' || *kind == 'f') {

@@ -25,14 +25,14 @@ enum { VECTORS = 8, STACK = 64 };
 #define EACH_OF_16(item, from) EACH_OF_8(item, from), EACH_OF_8(item, from + 8)
 
 /* Arguments of a called function, in the order of its parameters. */
-struct arguments {
+struct call_arguments {
     uint64_t integers[INTEGERS];
     double vectors[VECTORS];
     uint64_t stack[STACK];
     uint32_t integer_count, vector_count, stack_count;
 };
 
-static inline void add_integer(struct arguments *to, uint64_t value)
+static inline void add_integer(struct call_arguments *to, uint64_t value)
 {
     if (to->integer_count < INTEGERS) {
         to->integers[to->integer_count++] = value;
@@ -42,7 +42,7 @@ static inline void add_integer(struct arguments *to, uint64_t value)
 }
 
 /* A float lies in the low half of its register, or of its word on the stack. */
-static inline void add_real(struct arguments *to, double value, char kind)
+static inline void add_real(struct call_arguments *to, double value, char kind)
 {
     uint64_t bits = 0;
     if (kind == 'f') {
@@ -76,7 +76,7 @@ typedef uint64_t with_64(REGISTER_TYPES, EACH_OF_16(INTEGER_TYPE, 0), EACH_OF_16
 #if defined(__clang__)
 __attribute__((no_sanitize("function", "cfi")))
 #endif
-static inline uint64_t call_with(const void *function, const struct arguments *with)
+static inline uint64_t call_with(const void *function, const struct call_arguments *with)
 {
     union {
         const void *address;

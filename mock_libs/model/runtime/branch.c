@@ -165,7 +165,7 @@ static void repeat(struct stream *stream, struct task *task, uint64_t position)
 }
 
 /* An operand; *good false: its memory is gone. */
-static int64_t operand(const struct branch *branch, const void *address, bool *good)
+static int64_t value_of(const struct branch *branch, const void *address, bool *good)
 {
     int64_t wide = 0;
     int32_t narrow = 0;
@@ -200,8 +200,8 @@ static bool holds(int64_t left, int64_t right, aclrtCondition condition)
 static const struct target *choose(struct stream *stream, const struct branch *branch)
 {
     bool good = true;
-    const int64_t left = operand(branch, branch->left, &good);
-    const int64_t right = branch->right == NULL ? 0 : operand(branch, branch->right, &good);
+    const int64_t left = value_of(branch, branch->left, &good);
+    const int64_t right = branch->right == NULL ? 0 : value_of(branch, branch->right, &good);
     if (!good) {
         mock_stream_fail(stream, ACL_ERROR_RT_SYS_DMA,
                          "the memory of a branch was freed before the stream came to it");

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "acl/acl.h"
-#include "ascendc/host_kernel.h"
+#include "ascendc/compiled_kernels.h"
 #include "shared_arguments.h"
 
 /* A loaded binary. A function handle is the address of a kernel in its list. */

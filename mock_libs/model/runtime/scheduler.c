@@ -158,7 +158,7 @@ static bool is_unreachable(const struct stream *stream)
 
 /* Run the first task of a stream that has one. The device may begin what follows at once, as far
  * as a position. */
-static enum step step(struct stream *stream, uint64_t until)
+static enum step step_stream(struct stream *stream, uint64_t until)
 {
     struct task *task = stream->first;
     const bool dead = is_unreachable(stream);
@@ -204,7 +204,7 @@ static enum mock_run run_to(struct stream *stream, uint64_t position)
             top = pop(top);
             continue;
         }
-        result = step(top, top->target);
+        result = step_stream(top, top->target);
         struct stream *higher = result == WAITS ? climb(top) : NULL;
         if (higher != NULL) {
             top = higher;
@@ -253,7 +253,7 @@ static enum mock_run run_begun(void)
     for (struct stream *stream = mock_stream_first(); stream != NULL; stream = stream->next_created) {
         const struct task *task = stream->first;
         if (task != NULL && task->kind == TASK_KERNEL && task->as.kernel.sent > 0) {
-            const bool working = step(stream, task->position) == WORKING;
+            const bool working = step_stream(stream, task->position) == WORKING;
             result = working || result == MOCK_WORKING ? MOCK_WORKING : MOCK_ARRIVED;
         }
     }
@@ -274,7 +274,7 @@ static enum mock_run run_shuffled(struct stream *stream, uint64_t position)
             return MOCK_BLOCKED;
         }
         struct stream *chosen = runnable((size_t)(mock_mode_random() % count));
-        const enum step result = step(chosen, chosen->first->position);
+        const enum step result = step_stream(chosen, chosen->first->position);
         if (result == WORKING) {
             return MOCK_WORKING;
         }
@@ -328,7 +328,7 @@ enum mock_run mock_run_eagerly(void)
         for (struct stream *stream = mock_stream_first(); stream != NULL;
              stream = stream->next_created) {
             enum step result = MOVED;
-            while (mock_stream_pending(stream) && (result = step(stream, stream->submitted)) == MOVED) {
+            while (mock_stream_pending(stream) && (result = step_stream(stream, stream->submitted)) == MOVED) {
                 moved = true;
             }
             working = working || result == WORKING;

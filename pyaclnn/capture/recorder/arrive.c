@@ -54,7 +54,7 @@ __attribute__((constructor)) static void start(void)
 static uint64_t pass_on(const void *target, const struct capture_function *function,
                         const struct mock_registers *registers)
 {
-    struct arguments with;
+    struct call_arguments with;
     memcpy(with.integers, registers->integers, sizeof with.integers);
     memcpy(with.vectors, registers->vectors, sizeof with.vectors);
     memcpy(with.stack, registers->stack, function->stack * sizeof with.stack[0]);

@@ -25,13 +25,13 @@ typedef uint32_t bit_lanes __attribute__((vector_size(LANES * sizeof(uint32_t)))
 typedef double wide_lanes
     __attribute__((vector_size(WIDE * sizeof(double)), aligned(8), may_alias));
 
-INLINE size_t size_of(int kind)
+INLINE size_t size_of_kind(int kind)
 {
     return kind == SINGLE ? sizeof(float) : sizeof(uint16_t);
 }
 
 // No function returns a vector: without AVX that is done in another way.
-INLINE void load(lanes *to, int kind, const void *from)
+INLINE void load_lanes(lanes *to, int kind, const void *from)
 {
     if (kind == SINGLE) {
         *to = *(const lanes *)from;
@@ -50,7 +50,7 @@ INLINE void load(lanes *to, int kind, const void *from)
     }
 }
 
-INLINE void store(void *to, int kind, const lanes *from)
+INLINE void store_lanes(void *to, int kind, const lanes *from)
 {
     if (kind == SINGLE) {
         *(lanes *)to = *from;
@@ -79,18 +79,18 @@ INLINE void store(void *to, int kind, const lanes *from)
 }
 
 // Fewer numbers than a vector has; the others are 0.
-INLINE void load_some(lanes *to, int kind, const void *from, size_t count)
+INLINE void load_some_lanes(lanes *to, int kind, const void *from, size_t count)
 {
     unsigned char part[LANES * sizeof(float)] = {0};
-    memcpy(part, from, count * size_of(kind));
-    load(to, kind, part);
+    memcpy(part, from, count * size_of_kind(kind));
+    load_lanes(to, kind, part);
 }
 
-INLINE void store_some(void *to, int kind, const lanes *from, size_t count)
+INLINE void store_some_lanes(void *to, int kind, const lanes *from, size_t count)
 {
     unsigned char part[LANES * sizeof(float)];
-    store(part, kind, from);
-    memcpy(to, part, count * size_of(kind));
+    store_lanes(part, kind, from);
+    memcpy(to, part, count * size_of_kind(kind));
 }
 
 INLINE void split(wide_lanes to[2], const lanes *from)

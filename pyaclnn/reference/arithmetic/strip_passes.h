@@ -50,7 +50,7 @@ INLINE void store_sums(const struct job *job, int64_t place, const struct work *
 
 // Some columns of all rows, and then the next: their sums stay in the cache. Between the passes
 // over a band there are steps on registers, for which the columns are all that there are.
-INLINE void run(const struct job *job, const struct step *step, const struct step *end,
+INLINE void run_steps(const struct job *job, const struct step *step, const struct step *end,
                 int64_t place)
 {
     const struct piece *const piece = job->pieces + place;

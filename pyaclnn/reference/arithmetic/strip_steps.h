@@ -3,25 +3,25 @@
 #include "strip_sums.h"
 
 // Vectors first, and then one that has fewer numbers; with so many numbers on the right.
-#define EACH(rights, expression)                                                                   \
+#define EACH_LANE(rights, expression)                                                              \
     do {                                                                                           \
         for (; i + LANES <= count; i += LANES) {                                                   \
-            load(&x, from, left + i * size_of(from));                                              \
+            load_lanes(&x, from, left + i * size_of_kind(from));                                   \
             if (rights > 0)                                                                        \
                 load_from(&y, right, i);                                                           \
             if (rights > 1)                                                                        \
                 load_from(&z, last, i);                                                            \
             x = expression;                                                                        \
-            store(to + i * size_of(kind), kind, &x);                                               \
+            store_lanes(to + i * size_of_kind(kind), kind, &x);                                    \
         }                                                                                          \
         if (i < count) {                                                                           \
-            load_some(&x, from, left + i * size_of(from), count - i);                              \
+            load_some_lanes(&x, from, left + i * size_of_kind(from), count - i);                   \
             if (rights > 0)                                                                        \
                 load_some_from(&y, right, i, count - i);                                           \
             if (rights > 1)                                                                        \
                 load_some_from(&z, last, i, count - i);                                            \
             x = expression;                                                                        \
-            store_some(to + i * size_of(kind), kind, &x, count - i);                               \
+            store_some_lanes(to + i * size_of_kind(kind), kind, &x, count - i);                    \
         }                                                                                          \
         return;                                                                                    \
     } while (0)
@@ -33,12 +33,12 @@ INLINE void combine(int32_t code, int kind, unsigned char *to, int from, const u
     size_t i = 0;
     lanes x, y = {0}, z = {0};
     if (code == SCALE)
-        EACH(2, x * y + z);
+        EACH_LANE(2, x * y + z);
     if (code == ADD)
-        EACH(1, x + y);
+        EACH_LANE(1, x + y);
     if (code == SUBTRACT)
-        EACH(1, x - y);
-    EACH(1, x * y);
+        EACH_LANE(1, x - y);
+    EACH_LANE(1, x * y);
 }
 
 INLINE void combine_number(int32_t code, int kind, unsigned char *to, int from,
@@ -49,15 +49,15 @@ INLINE void combine_number(int32_t code, int kind, unsigned char *to, int from,
     lanes x, y = number - (lanes){0}, z;
     switch (code) {
     case ADD_REGISTER:
-        EACH(0, x + y);
+        EACH_LANE(0, x + y);
     case SUBTRACT_REGISTER:
-        EACH(0, x - y);
+        EACH_LANE(0, x - y);
     case MULTIPLY_REGISTER:
-        EACH(0, x * y);
+        EACH_LANE(0, x * y);
     case STANDARDIZE:
-        EACH(0, (x - y) * factor);
+        EACH_LANE(0, (x - y) * factor);
     default:
-        EACH(0, x);
+        EACH_LANE(0, x);
     }
 }
 
@@ -192,7 +192,7 @@ INLINE void on_registers(const struct step *step, const struct work *work)
         struct work start = *work;
         start.column = 0;
         const struct source from = operand_at(step->left, &start, NULL);
-        load_some(&first, from.kind, from.at, 1);
+        load_some_lanes(&first, from.kind, from.at, 1);
         *to = __builtin_isfinite(first[0]) ? (double)first[0] : 0;
         return;
     }

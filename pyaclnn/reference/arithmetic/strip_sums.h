@@ -6,14 +6,14 @@
 #define EACH_SUM _Pragma("GCC unroll 4") for (size_t k = 0; k < UNROLLED; k++)
 #define UNTIL(end, step) for (; i + (step) <= (end); i += (step))
 
-INLINE double sum_of(const wide_lanes sums[UNROLLED])
+INLINE double sum_of_lanes(const wide_lanes sums[UNROLLED])
 {
     const wide_lanes all = (sums[0] + sums[1]) + (sums[2] + sums[3]);
     return (all[0] + all[1]) + (all[2] + all[3]);
 }
 
 // Adds lanes in float64, and empties them.
-INLINE void flush(wide_lanes to[UNROLLED], lanes sums[UNROLLED])
+INLINE void flush_sums(wide_lanes to[UNROLLED], lanes sums[UNROLLED])
 {
     wide_lanes half[2];
     EACH_SUM {
@@ -38,24 +38,24 @@ INLINE double add_products(int from, const unsigned char *left, struct source ri
         const size_t end = BLOCK_END;
         UNTIL(end, UNROLLED * LANES)
             EACH_SUM {
-                load(&x, from, left + (i + k * LANES) * size_of(from));
+                load_lanes(&x, from, left + (i + k * LANES) * size_of_kind(from));
                 y = x;
                 if (right.at)
                     load_from(&y, right, i + k * LANES);
                 sums[k] += x * y;
             }
-        flush(all, sums);
+        flush_sums(all, sums);
     }
     for (; i < count; i += LANES) {
         const size_t some = count - i < LANES ? count - i : LANES;
-        load_some(&x, from, left + i * size_of(from), some);
+        load_some_lanes(&x, from, left + i * size_of_kind(from), some);
         y = x;
         if (right.at)
             load_some_from(&y, right, i, some);
         for (size_t k = 0; k < some; k++)
             total += (double)(x[k] * y[k]);
     }
-    return total + sum_of(all);
+    return total + sum_of_lanes(all);
 }
 
 // In float64: no rounding can be seen beside numbers far from zero and near to one another.
@@ -67,18 +67,18 @@ INLINE double add_numbers(int from, const unsigned char *left, size_t count)
     size_t i = 0;
     UNTIL(count, UNROLLED * WIDE)
         _Pragma("GCC unroll 2") for (size_t k = 0; k < UNROLLED; k += 2) {
-            load(&x, from, left + (i + k * WIDE) * size_of(from));
+            load_lanes(&x, from, left + (i + k * WIDE) * size_of_kind(from));
             split(wide, &x);
             sums[k] += wide[0];
             sums[k + 1] += wide[1];
         }
     for (; i < count; i += LANES) {
         const size_t some = count - i < LANES ? count - i : LANES;
-        load_some(&x, from, left + i * size_of(from), some);
+        load_some_lanes(&x, from, left + i * size_of_kind(from), some);
         for (size_t k = 0; k < some; k++)
             total += (double)x[k];
     }
-    return total + sum_of(sums);
+    return total + sum_of_lanes(sums);
 }
 
 // Both of these at once.
@@ -94,25 +94,25 @@ INLINE void add_both(double *to, int from, const unsigned char *left, struct sou
         const size_t end = BLOCK_END;
         UNTIL(end, UNROLLED * LANES)
             EACH_SUM {
-                load(&x, from, left + (i + k * LANES) * size_of(from));
+                load_lanes(&x, from, left + (i + k * LANES) * size_of_kind(from));
                 load_from(&y, right, i + k * LANES);
                 split(wide, &x);
                 sums[k] += wide[0] + wide[1];
                 products[k] += x * y;
             }
-        flush(all, products);
+        flush_sums(all, products);
     }
     for (; i < count; i += LANES) {
         const size_t some = count - i < LANES ? count - i : LANES;
-        load_some(&x, from, left + i * size_of(from), some);
+        load_some_lanes(&x, from, left + i * size_of_kind(from), some);
         load_some_from(&y, right, i, some);
         for (size_t k = 0; k < some; k++) {
             total += (double)x[k];
             dot += (double)(x[k] * y[k]);
         }
     }
-    to[0] += total + sum_of(sums);
-    to[1] += dot + sum_of(all);
+    to[0] += total + sum_of_lanes(sums);
+    to[1] += dot + sum_of_lanes(all);
 }
 
 // Adds up distances from a pivot, and their squares. In a block they are distances from a number of
@@ -127,18 +127,18 @@ INLINE void add_moments(double *to, int from, const unsigned char *left, double 
     {
         wide_lanes some[UNROLLED] = {{0}};
         const size_t first = i, end = BLOCK_END;
-        load_some(&x, from, left + i * size_of(from), 1);
+        load_some_lanes(&x, from, left + i * size_of_kind(from), 1);
         const float near = __builtin_isfinite(x[0]) ? x[0] : 0;
         UNTIL(end, UNROLLED * LANES)
             EACH_SUM {
-                load(&x, from, left + (i + k * LANES) * size_of(from));
+                load_lanes(&x, from, left + (i + k * LANES) * size_of_kind(from));
                 x -= near;
                 sums[k] += x;
                 squares[k] += x * x;
             }
         const double between = (double)near - pivot, length = (double)(i - first);
-        flush(some, sums);
-        flush(all, squares);
+        flush_sums(some, sums);
+        flush_sums(all, squares);
         EACH_SUM {
             totals[k] += some[k];
             all[k] += 2 * between * some[k];
@@ -148,15 +148,15 @@ INLINE void add_moments(double *to, int from, const unsigned char *left, double 
     }
     for (; i < count; i += LANES) {
         const size_t some = count - i < LANES ? count - i : LANES;
-        load_some(&x, from, left + i * size_of(from), some);
+        load_some_lanes(&x, from, left + i * size_of_kind(from), some);
         for (size_t k = 0; k < some; k++) {
             const double distance = (double)x[k] - pivot;
             total += distance;
             square += distance * distance;
         }
     }
-    to[0] += total + sum_of(totals);
-    to[1] += square + sum_of(all);
+    to[0] += total + sum_of_lanes(totals);
+    to[1] += square + sum_of_lanes(all);
 }
 
 // Sums over rows: numbers of two rows are added in float32, which is exact if they are equal, and
@@ -198,14 +198,14 @@ INLINE void add_columns(const struct work *work, int64_t sum, int64_t product, i
     size_t i = 0;
     UNTIL(count, LANES)
     {
-        load(&x, from, left + i * size_of(from));
+        load_lanes(&x, from, left + i * size_of_kind(from));
         if (product >= 0)
             load_from(&y, right, i);
         add_both_to_columns(work, sum, product, i, is_second, &x, &y);
     }
     if (i == count)
         return;
-    load_some(&x, from, left + i * size_of(from), count - i);
+    load_some_lanes(&x, from, left + i * size_of_kind(from), count - i);
     if (product >= 0)
         load_some_from(&y, right, i, count - i);
     add_both_to_columns(work, sum, product, i, is_second, &x, &y);
@@ -220,7 +220,7 @@ INLINE void add_moments_of_columns(double *sums, double *squares, int from,
     size_t i = 0;
     UNTIL(count, LANES)
     {
-        load(&x, from, left + i * size_of(from));
+        load_lanes(&x, from, left + i * size_of_kind(from));
         load_from(&y, pivots, i);
         split(wide, &x);
         split(pivot, &y);
@@ -232,7 +232,7 @@ INLINE void add_moments_of_columns(double *sums, double *squares, int from,
     }
     if (i == count)
         return;
-    load_some(&x, from, left + i * size_of(from), count - i);
+    load_some_lanes(&x, from, left + i * size_of_kind(from), count - i);
     load_some_from(&y, pivots, i, count - i);
     for (size_t k = 0; i < count; i++, k++) {
         const double distance = (double)x[k] - (double)y[k];

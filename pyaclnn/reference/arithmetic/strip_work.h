@@ -70,11 +70,12 @@ INLINE struct source operand_at(int32_t place, const struct work *work, float *r
     const int kind = (int)operand->kind;
     const int64_t row = operand->period ? work->row % operand->period : work->row;
     const uintptr_t first =
-        (uintptr_t)operand->address + (uintptr_t)(row * operand->stride) * size_of(kind);
+        (uintptr_t)operand->address + (uintptr_t)(row * operand->stride) * size_of_kind(kind);
     const size_t column = (size_t)work->column, repeat = (size_t)operand->repeat;
     if (repeat == 1) {
-        const unsigned char *const at = (const unsigned char *)(first + column * size_of(kind));
-        for (size_t page = 0; page < work->count * size_of(kind); page += PAGE)
+        const unsigned char *const at =
+            (const unsigned char *)(first + column * size_of_kind(kind));
+        for (size_t page = 0; page < work->count * size_of_kind(kind); page += PAGE)
             __builtin_prefetch(at + AHEAD + page);
         return (struct source){at, kind};
     }
@@ -114,10 +115,10 @@ INLINE int has_right(const struct step *step)
 
 INLINE void load_from(lanes *to, struct source from, size_t place)
 {
-    load(to, from.kind, from.at + place * size_of(from.kind));
+    load_lanes(to, from.kind, from.at + place * size_of_kind(from.kind));
 }
 
 INLINE void load_some_from(lanes *to, struct source from, size_t place, size_t count)
 {
-    load_some(to, from.kind, from.at + place * size_of(from.kind), count);
+    load_some_lanes(to, from.kind, from.at + place * size_of_kind(from.kind), count);
 }

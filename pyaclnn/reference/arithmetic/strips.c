@@ -30,7 +30,7 @@ static void run_piece(const void *work, int64_t pass, int64_t place)
     if (!portable && HAS_AVX2)
         run_with_avx2(job, first, end, place);
     else
-        run(job, first, end, place);
+        run_steps(job, first, end, place);
 }
 
 // Adds up what panels have added to registers, for all of them.

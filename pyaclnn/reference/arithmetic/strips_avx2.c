@@ -15,7 +15,7 @@
 void run_with_avx2(const struct job *job, const struct step *first, const struct step *end,
                    int64_t place)
 {
-    run(job, first, end, place);
+    run_steps(job, first, end, place);
 }
 
 #if defined(__clang__)

@@ -12,5 +12,5 @@ void run_with_avx2(const struct job *job, const struct step *first, const struct
                    int64_t place);
 #else
 #define HAS_AVX2 0
-#define run_with_avx2 run
+#define run_with_avx2 run_steps
 #endif

@@ -34,7 +34,7 @@ RULE_NAMES = {"mock_rule"} | {f"MOCK_{r.id.upper().replace('-', '_')}" for r in 
 
 
 class Sources:
-    """C sources by module, e.g. ``model/runtime/stream``.
+    """C sources by module, e.g. ``model/stream/stream``.
 
     Args:
         files: The path of each file below the folder of the sources, and its text.

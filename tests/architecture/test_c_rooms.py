@@ -13,7 +13,8 @@ from .import_graph import circle
 
 BOTH = {"simulated NPU": ROOT, "recorder": RECORDER}
 STOREYS = [
-    *("model/runtime", "model/collectives", "model/base"),
+    *("model/core", "model/process", "model/memory", "model/device", "model/stream"),
+    *("model/execution", "model/collectives", "model/base"),
     *("api/runtime", "api/base", "api/operators", "api/ge", "api/collectives"),
 ]
 """From the bottom to the top; a folder leans on those above it in this list only."""

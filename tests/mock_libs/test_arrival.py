@@ -23,7 +23,7 @@ from .arrival_cases import functions_of, program
 
 ROOT = Path(__file__).parents[2]
 FOLDERS = ["mock_libs/api/operators", "mock_libs/api/base", "mock_libs/model/base"]
-FOLDERS += ["mock_libs/model/runtime", "mock_libs/api/runtime", "include_stubs"]
+FOLDERS += ["mock_libs/model/core", "mock_libs/api/runtime", "include_stubs"]
 FLAGS = ["-std=c11", "-D_GNU_SOURCE", "-w", "-fvisibility=hidden", "-DACL_FUNC_VISIBILITY="]
 
 # The operators of CANN with the most parameters, and others of every mix.

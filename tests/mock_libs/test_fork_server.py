@@ -27,7 +27,7 @@ KERNEL = Path(__file__).with_name("look_around.py")
 LOOK = "call('aclrtSetDevice', 0); problem = RmsNormGrad(); problem.launch(); finish(); "
 END = "problem.close(); call('aclrtResetDevice', 0)"
 FINISH = "def finish(): call('aclrtSynchronizeStream', NULL)\n"
-SOURCE = Path(__file__).parents[2] / "mock_libs/model/runtime/fork_server.c"
+SOURCE = Path(__file__).parents[2] / "mock_libs/model/process/fork_server.c"
 READ_AT_START = tuple(
     re.findall(r'"(\w+)=?"', SOURCE.read_text("utf-8").partition("READ[] = {")[2].partition("}")[0])
 )

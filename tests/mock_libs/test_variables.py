@@ -92,7 +92,7 @@ def test_every_variable_of_the_c_side_is_documented() -> None:
 
 
 def _reported() -> set[str]:
-    source = (SOURCES / "model/runtime/variable.c").read_text("utf-8")
+    source = (SOURCES / "model/core/variable.c").read_text("utf-8")
     return set(re.findall(r'\{"(\w+)", \d+', source))
 
 

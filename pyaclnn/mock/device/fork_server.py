@@ -2,7 +2,7 @@
 """Fork server: device processes that begin as forks, with Python, NumPy and this package loaded.
 
 To load these takes several times as long as the rest of what a short program does. The side of the
-hosts is ``mock_libs/model/runtime/fork_server.c``.
+hosts is ``mock_libs/model/process/fork_server.c``.
 
 A fork is a process like one that its host starts by itself, but for its parent and its session. It
 has the host's environment, folder, error output, descriptors and signals. A fork inherits all else

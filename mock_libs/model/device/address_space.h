@@ -17,12 +17,15 @@ struct reservation {
     struct reservation *next;
 };
 
+/* Set where a program has set the access; by default only the mapping device has it. */
+enum { MOCK_ACCESS_SET = 0x80 };
+
 struct mapping {
     struct block block; /* first: the set of mappings is one of blocks */
     struct physical *physical;
     uint64_t from; /* where in the physical memory it begins */
     uint64_t noted; /* in which list it was put last */
-    uint8_t access[MOCK_MAX_DEVICES]; /* what each device may do, with the bit MOCK_ACCESS_SET: see there */
+    uint8_t access[MOCK_MAX_DEVICES]; /* what each device may do, with the bit MOCK_ACCESS_SET */
 };
 
 /* New addresses, or NULL with the reason in errno; a hint may be NULL. */

@@ -9,7 +9,6 @@
 
 #include "address_space.h"
 #include "error_message.h"
-#include "memory_access.h"
 #include "pinned_memory.h"
 
 /* No number of shared memory has this bit. */

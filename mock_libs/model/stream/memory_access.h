@@ -5,9 +5,6 @@
 #include "address_space.h"
 #include "stream.h"
 
-/* Set where a program has set the access; by default only the mapping device has it. */
-enum { MOCK_ACCESS_SET = 0x80 };
-
 /* Access of a device: bits of aclrtMemAccessFlags. */
 uint8_t mock_access_of(const struct mapping *mapping, const struct device *device);
 /* Check that the device of a stream may access the memory of a task; else report a violation. */

@@ -13,7 +13,7 @@ import pytest
 
 from pyaclnn import mock
 from pyaclnn.base.errors import InvalidArgumentError, KernelError
-from pyaclnn.cann.gate import cleanup
+from pyaclnn.cann.gate import call, cleanup
 from pyaclnn.ops import rms_norm
 from pyaclnn.runtime import host_function
 from pyaclnn.runtime.creation import to_device
@@ -159,6 +159,24 @@ def test_functions_are_called_in_the_order_of_the_stream(stream: Stream) -> None
     assert [call.result(PATIENCE) for call in calls] == [None] * 5
     assert no_thread_is_left()
     assert stream.launch_host_func(int, "7").result(PATIENCE) == 7  # without a wait for the stream
+
+
+def test_functions_that_an_abort_drops_fail_and_those_of_other_streams_are_called(
+    device: Device, stream: Stream
+) -> None:
+    gate, seen = threading.Event(), list[int]()
+    first = stream.launch_host_func(gate.wait, PATIENCE)
+    second = stream.launch_host_func(seen.append, 1)
+    with Stream(device) as aborted, mock.faults("aclnnRmsNorm=hang"):
+        normed(aborted)
+        dropped = aborted.launch_host_func(seen.append, 2)
+        call("aclrtStreamAbort", aborted.pointer)
+        with pytest.raises(KernelError, match="107023"):
+            dropped.result(PATIENCE)
+    gate.set()
+    assert first.result(PATIENCE)
+    assert second.result(PATIENCE) is None
+    assert seen == [1]
 
 
 def test_what_follows_comes_after_the_function_has_returned(stream: Stream) -> None:

@@ -67,6 +67,21 @@ def test_ctrl_c_ends_a_wait(run_python: Run, wait: str) -> None:
     assert (done.stdout, done.stderr, done.returncode) == ("True\n", "", 0)
 
 
+def test_a_device_that_ctrl_c_leaves_does_not_wait_for_its_default_stream(run_python: Run) -> None:
+    done = run_python(
+        STUCK.replace("stream=stream", "stream=None").replace("stream.record(event)", "")
+        + "began = time.monotonic()\n"
+        "try:\n"
+        "    with device:\n"
+        "        raise KeyboardInterrupt\n"
+        "except KeyboardInterrupt:\n"
+        "    print(time.monotonic() - began < 60)\n"
+        "release()\n"
+        + END_WITHOUT_STREAM.replace("(*y, x, event, device)", "(*y, x, event, stream)")
+    )
+    assert (done.stdout, done.stderr, done.returncode) == ("True\n", "", 0)
+
+
 @pytest.mark.exhaustive
 @pytest.mark.parametrize("waiting", WAITS)
 def test_a_long_wait_leaves_no_error_behind(run_python: Run, waiting: str) -> None:

@@ -28,7 +28,6 @@ except pyaclnn.InvalidArgumentError as error:
 """
 
 
-@pytest.mark.sampled(1)
 @pytest.mark.parametrize("forced", [False, True])
 def test_every_kind_of_argument_arrives(forced: bool, run: Run) -> None:
     told, described = run(TELL.format(forced=forced)).splitlines()

@@ -28,6 +28,11 @@ EQUIVALENT = {
         'if len(words) == 6 and "-" in words[1]:',
     ): "the access of each mapping has a dash, but for code that is writable: there is none",
     (
+        "pyaclnn/base/lazy.py",
+        "while _imports_elsewhere() and time.monotonic() < end:",
+        "while _imports_elsewhere() and time.monotonic() <= end:",
+    ): "the clock never reads just the end",
+    (
         "pyaclnn/calling/inference.py",
         "return {} if found is None else dict(zip(results, found, strict=True))",
         "return {} if found is None else dict(zip(results, found, strict=False))",

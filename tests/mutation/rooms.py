@@ -65,8 +65,8 @@ ROOMS = (
         " mock_libs/test_collectives.py",
         "python/**/*.py",
     ),
-    _python("runtime", 35, "unit api product/test_configuration.py"),
-    _python("calling", 35, "calling api"),
+    _python("runtime", 35, "unit api product/test_configuration.py mistakes"),
+    _python("calling", 35, "calling api mistakes"),
     _python(
         "ascendc",
         25,

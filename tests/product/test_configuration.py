@@ -53,6 +53,8 @@ def test_the_commit_is_what_the_installation_knows(
 
     monkeypatch.setattr(configuration, "distribution", lambda _: Installed)
     assert configuration.commit() == expected
+    monkeypatch.setenv("PATH", "")  # where there is no git
+    assert configuration.commit() == expected
 
 
 @pytest.mark.parametrize("folder", ["usr/local/Ascend", "opt/npu"])

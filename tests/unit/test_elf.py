@@ -13,7 +13,13 @@ from pathlib import Path
 import pytest
 from hypothesis import given, strategies as st
 
-from pyaclnn.base.elf import ElfError, exported_symbols, needed_libraries, read_library
+from pyaclnn.base.elf import (
+    ElfError,
+    exported_symbols,
+    fault_of_library,
+    needed_libraries,
+    read_library,
+)
 from pyaclnn.mock import libdir
 
 
@@ -108,3 +114,11 @@ def test_the_place_of_what_is_needed_is_that_of_its_entry() -> None:
 def test_what_is_no_library_is_refused() -> None:
     with pytest.raises(ElfError, match="no ELF library"):
         exported_symbols(b"#!/bin/sh")
+
+
+def test_the_fault_of_a_library_is_why_no_loader_loads_it(tmp_path: Path) -> None:
+    text = tmp_path / "libtext.so"
+    text.write_text("no library")
+    assert fault_of_library(libdir() / "libopapi.so") == ""
+    assert fault_of_library(text) == "the file is no ELF library"
+    assert fault_of_library(tmp_path / "missing.so") == "No such file or directory"

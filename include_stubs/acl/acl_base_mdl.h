@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tensor descriptions and data buffers of the single-operator interface that came before aclnn.
- * Provided by libascendcl.so.
+ * Tensor descriptions of the single-operator interface that came before aclnn. Provided by
+ * libascendcl.so.
  */
 #pragma once
 
 #include <stddef.h>
 #include <stdint.h>
 #include "acl/acl_base.h"
+#include "acl/rt/data_buffer.h"
 
 ACL_STUBS_C_BEGIN
 
@@ -17,15 +18,6 @@ ACL_STUBS_C_BEGIN
 
 /* Low and high: the name is this header's own, the type CANN's. */
 typedef int64_t acl_stubs_range[ACL_TENSOR_SHAPE_RANGE_NUM];
-
-/* A pair of an address and a length, neither of which is checked. */
-ACL_FUNC_VISIBILITY aclDataBuffer *aclCreateDataBuffer(void *data, size_t size);
-ACL_FUNC_VISIBILITY aclError aclDestroyDataBuffer(const aclDataBuffer *dataBuffer);
-ACL_FUNC_VISIBILITY aclError aclUpdateDataBuffer(aclDataBuffer *dataBuffer, void *data,
-    size_t size);
-ACL_FUNC_VISIBILITY void *aclGetDataBufferAddr(const aclDataBuffer *dataBuffer);
-ACL_FUNC_VISIBILITY uint32_t aclGetDataBufferSize(const aclDataBuffer *dataBuffer);
-ACL_FUNC_VISIBILITY size_t aclGetDataBufferSizeV2(const aclDataBuffer *dataBuffer);
 
 ACL_FUNC_VISIBILITY aclTensorDesc *aclCreateTensorDesc(aclDataType dataType, int numDims,
     const int64_t *dims, aclFormat format);

@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Dumping what operators read and write. Provided by libascendcl.so. Models are not declared.
+ * Models, with what older releases declare here: dumps, and the capture of streams. Provided by
+ * libascendcl.so. Models are declared by a table.
  */
 #pragma once
 
 #include "acl/acl_base.h"
-
-ACL_STUBS_C_BEGIN
-
-ACL_FUNC_VISIBILITY aclError aclmdlInitDump(void);
-ACL_FUNC_VISIBILITY aclError aclmdlSetDump(const char *dumpCfgPath);
-ACL_FUNC_VISIBILITY aclError aclmdlFinalizeDump(void);
-
-ACL_STUBS_C_END
+#include "acl/rt/capture.h"
+#include "acl/rt/dump.h"

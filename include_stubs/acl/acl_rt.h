@@ -29,7 +29,9 @@
 #include "acl/rt/stream.h"
 #include "acl/rt/stream_control.h"
 
-/* Start and end of the process moved here from acl/acl.h, which still brings them as well. */
+/* Start and end of the process moved here from acl/acl.h, and dumps from acl/acl_mdl.h, which still
+ * bring them as well. */
 #if ACL_STUBS_CANN >= 901
+#include "acl/rt/dump.h"
 #include "acl/rt/init.h"
 #endif

@@ -61,6 +61,8 @@ _LIBRARY_OF = {
     "acl/acl_mdl.h": "graph",
     "acl/acl_op.h": "graph",
     "acl/acl_op_compiler.h": "graph",
+    "acl/rt/data_buffer.h": "graph",
+    "acl/rt/dump.h": "graph",
     "acl/acl_dump.h": "ascend_dump",
     "acl/acl_prof.h": "msprofiler",
     "acl/acl_tdt.h": "acl_tdt_channel",

@@ -23,12 +23,14 @@ __all__ = ["write_split"]
 
 _OPERATORS = "opapi_"
 _FRONTS = {
-    "acl_rt": None,
+    "acl_rt": ("acl/rt/data_buffer.h", "acl/rt/dump.h"),
     "acl_mdl": ("acl/acl_mdl.h", "acl/acl_base_mdl.h"),
     "acl_op_executor": ("acl/acl_op.h", "acl/acl_base_mdl.h"),
     "acl_op_compiler": ("acl/acl_op_compiler.h",),
 }
-"""A library in front of the runtime -> the headers of its functions; None: the runtime's own."""
+"""A library in front of the runtime -> the headers of its functions."""
+_OWN = {"acl_rt": "runtime"}
+"""One that has a kind of functions as well, whatever their headers."""
 
 
 def write_split(
@@ -54,10 +56,10 @@ def write_split(
             write_operators(own, path)
         elif library in _FRONTS:
             functions = (f for f in declarations.functions if f.is_in(release.name))
-            names = [f.name for f in functions if _is_behind(f, _FRONTS[library])]
+            names = [f.name for f in functions if _is_behind(f, library)]
             lines = [GENERATED, *(f"EXPORTED({name})" for name in names)]
             path.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
-def _is_behind(function: Function, headers: tuple[str, ...] | None) -> bool:
-    return function.library == "runtime" if headers is None else function.header in headers
+def _is_behind(function: Function, library: str) -> bool:
+    return function.header in _FRONTS[library] or function.library == _OWN.get(library)

@@ -34,7 +34,7 @@ aclError aclmdlDestroyDataset(const aclmdlDataset *dataset);
 
 def declarations() -> str:
     """The functions of the single-operator interface, which the binding does not have."""
-    names = ("acl_base_mdl.h", "acl_op.h", "acl_op_compiler.h")
+    names = ("rt/data_buffer.h", "acl_base_mdl.h", "acl_op.h", "acl_op_compiler.h")
     text = "".join((STUBS / name).read_text("utf-8") for name in names)
     text = re.sub(r"(?ms)/\*.*?\*/|^#.*?$|ACL_FUNC_VISIBILITY|ACL_STUBS_C_\w+", "", text)
     return TYPEDEFS + text.replace("ACL_TENSOR_SHAPE_RANGE_NUM", "2")

@@ -26,7 +26,8 @@ constexpr uint64_t COUNT = 8, RANKS = 2, ALL = COUNT * RANKS;
 constexpr HcclDataType FLOAT = HCCL_DATA_TYPE_FP32;
 constexpr const char *NAMES[] = {"AllReduce", "Broadcast", "AllGather",  "ReduceScatter",
                                  "Reduce",    "Scatter",   "AlltoAll",   "AlltoAllV",
-                                 "AlltoAllVC", "SendRecv", "BatchSendRecv", "GroupSendRecv"};
+                                 "AlltoAllVC", "SendRecv", "BatchSendRecv", "GroupSendRecv",
+                                 "BatchToAll"};
 
 static float Given(uint64_t rank, uint64_t i) { return 100.0F * rank + i; }
 static float Summed(uint64_t i) { return Given(0, i) + Given(1, i); }
@@ -71,6 +72,14 @@ static int Queue(const std::string &name, void *from, void *to, uint32_t rank, H
         CHECK(HcclGroupEnd());
         CHECK(HcclGroupStatusGet(&open));
         CHECK(open ? 1 : HcclGroupEnd() == HCCL_E_PARA ? 0 : 2);
+    } else if (name == "BatchToAll") { /* a message to and from each rank, its own among them */
+        const uint64_t mine = rank * COUNT, others = other * COUNT;
+        float *const sent = static_cast<float *>(from), *const received = static_cast<float *>(to);
+        HcclSendRecvItem items[] = {{HCCL_SEND, sent + mine, COUNT, FLOAT, rank},
+                                    {HCCL_SEND, sent + others, COUNT, FLOAT, other},
+                                    {HCCL_RECV, received + others, COUNT, FLOAT, other},
+                                    {HCCL_RECV, received + mine, COUNT, FLOAT, rank}};
+        CHECK(HcclBatchSendRecv(items, 4, comm, stream));
     } else {
         HcclSendRecvItem items[] = {{HCCL_SEND, from, COUNT, FLOAT, other},
                                     {HCCL_RECV, to, COUNT, FLOAT, other}};
@@ -83,7 +92,8 @@ static std::vector<float> Expected(const std::string &name, uint64_t rank)
 {
     const uint64_t other = 1 - rank, mine = rank * COUNT;
     std::vector<float> values(ALL);
-    const bool second = name == "AllGather" || name.rfind("AlltoAll", 0) == 0;
+    const bool all = name == "BatchToAll" || name.rfind("AlltoAll", 0) == 0;
+    const bool second = name == "AllGather" || all;
     for (uint64_t i = 0; i < (second ? ALL : COUNT); i++) {
         const uint64_t from = i / COUNT, at = i % COUNT;
         values[i] = name == "AllReduce"       ? Summed(i)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 OPERATIONS = """
 AllReduce Broadcast AllGather ReduceScatter Reduce Scatter AlltoAll AlltoAllV AlltoAllVC SendRecv
-BatchSendRecv GroupSendRecv
+BatchSendRecv GroupSendRecv BatchToAll
 """
 BUILD = """
 source "$0/bin/setenv.bash"

@@ -25,6 +25,8 @@ __all__ = ["Group", "Rank", "Timeouts"]
 
 Key: TypeAlias = tuple[int, ...]
 """Key of an operation: its sequence number; of a message also its sender and receiver."""
+Member: TypeAlias = tuple[int, str]
+"""Member of an operation: a rank, and its side of a message, because a rank may send to itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,12 +86,16 @@ class _Work:
 
 @dataclass(eq=False, slots=True)
 class _Waiting:
-    """An operation at which not all ranks have arrived."""
+    """An operation at which not all members have arrived."""
 
-    ranks: frozenset[int]
+    members: frozenset[Member]
     until: float
-    come: dict[int, tuple[_Work, Part]] = field(default_factory=dict)
+    come: dict[Member, tuple[_Work, Part]] = field(default_factory=dict)
     outcome: tuple[int, str] | None = None
+
+    def missing(self) -> frozenset[Member]:
+        """Return the members that have not arrived."""
+        return self.members - self.come.keys()
 
 
 class Group:
@@ -146,7 +152,7 @@ class Group:
             if waiting is None:
                 waiting = _Waiting(members, _moment(self._timeouts.execute))
                 self._waiting[key] = waiting
-            waiting.come[rank.number] = work, part
+            waiting.come[_member(rank.number, part)] = work, part
             if submission.abort_reason:
                 reason = submission.abort_reason
                 text = f"EI0004: rank {rank.number} gave up {part.operation}: {reason}"
@@ -168,7 +174,8 @@ class Group:
             return
         for key, waiting in list(self._waiting.items()):
             # Its memory is gone with it: the others cannot use what it submitted.
-            waiting.come.pop(rank.number, None)
+            for member in [each for each in waiting.come if each[0] == rank.number]:
+                del waiting.come[member]
             self._finish(key, waiting)
         if unexpected:
             for each in self._present():
@@ -201,7 +208,7 @@ class Group:
         for key, waiting in list(self._waiting.items()):
             if now >= waiting.until and waiting.outcome is None:
                 operation = next(iter(waiting.come.values()))[1].operation
-                missing = _names(sorted(waiting.ranks - waiting.come.keys()))
+                missing = _names(sorted({number for number, _ in waiting.missing()}))
                 text = (
                     f"EI0002: {operation}: after {self._timeouts.execute:g} s, {missing} did not "
                     "come to it"
@@ -213,20 +220,21 @@ class Group:
     def _present(self) -> Iterable[Rank]:
         return (rank for rank in self._ranks.values() if not rank.lost)
 
-    def _key(self, rank: Rank, part: Part) -> tuple[Key, frozenset[int]]:
+    def _key(self, rank: Rank, part: Part) -> tuple[Key, frozenset[Member]]:
         if part.operation not in PAIRED:
-            return (part.sequence,), frozenset(range(self._count))
+            members = frozenset(_member(number, part) for number in range(self._count))
+            return (part.sequence,), members
         pair = (rank.number, part.peer)
         sender, receiver = pair if part.operation == "Send" else pair[::-1]
-        return (part.sequence, sender, receiver), frozenset(pair)
+        return (part.sequence, sender, receiver), frozenset({(sender, "Send"), (receiver, "Recv")})
 
     def _fail(self, waiting: _Waiting, result: int, text: str) -> None:
         waiting.outcome = waiting.outcome or (result, text)
 
     def _finish(self, key: Key, waiting: _Waiting) -> None:
         """End an operation if all ranks have arrived, or if one never will."""
-        missing = waiting.ranks - waiting.come.keys()
-        lost = [self._ranks[number].lost for number in missing if self._ranks[number].lost]
+        missing = waiting.missing()
+        lost = [self._ranks[number].lost for number, _ in missing if self._ranks[number].lost]
         if lost:
             self._fail(waiting, RESULTS["E_REMOTE"], lost[0])
         if missing and waiting.outcome is None:
@@ -236,16 +244,15 @@ class Group:
         for work, _ in waiting.come.values():
             work.end(*waiting.outcome)
         # Ranks that arrive later get the same result.
-        waiting.ranks -= waiting.come.keys()
+        waiting.members = missing
         waiting.come.clear()
         waiting.until = _moment(0)
-        if not waiting.ranks or all(self._ranks[number].lost for number in waiting.ranks):
+        if all(self._ranks[number].lost for number, _ in missing):
             del self._waiting[key]
 
     def _run(self, waiting: _Waiting) -> tuple[int, str]:
         all_ = []
-        for number in sorted(waiting.come):
-            work, part = waiting.come[number]
+        for (number, _), (work, part) in sorted(waiting.come.items(), key=lambda each: each[0]):
             if work.rank.memory is None:
                 return RESULTS["E_INTERNAL"], f"EI0007: rank {number} has no memory"
             all_.append(RankWork(number, part, work.rank.memory, work.submission.wrong))
@@ -262,7 +269,7 @@ class Group:
         """Report to each rank whether others wait for it, if that has changed."""
         awaited: set[int] = set()
         for waiting in self._waiting.values():
-            awaited |= waiting.ranks - waiting.come.keys()
+            awaited |= {number for number, _ in waiting.missing()}
         for rank in self._present():
             if (rank.number in awaited) != rank.awaited:
                 rank.awaited = not rank.awaited
@@ -275,6 +282,10 @@ def _function_of(operation: str) -> Callable[[Sequence[RankWork]], None]:
     from pyaclnn.mock.collectives.kernels import run_kernels  # noqa: PLC0415  # few groups need it
 
     return run_kernels
+
+
+def _member(number: int, part: Part) -> Member:
+    return number, part.operation if part.operation in PAIRED else ""
 
 
 def _moment(seconds: float) -> float:

@@ -232,17 +232,21 @@ MISMATCHES = {
 
 
 REFUSED = {
-    "a root that is no rank": (broadcast(0, RANKS), 1),
-    "a type that does not exist": (all_reduce(0, type=99), 1),
-    "a reduction that does not exist": (all_reduce(0, reduction=4), 1),
-    "more than the memory holds": (all_reduce(0, count=5000), 1),
-    "no communicator": (
+    "there is no rank 3; the communicator has ranks 0 to 2": (broadcast(0, RANKS), 1),
+    "the data type is 99": (all_reduce(0, type=99), 1),
+    "the reduction is 4; it must be one of HcclReduceOp, 0 to 3": (all_reduce(0, reduction=4), 1),
+    "what it sends is not 20000 bytes": (all_reduce(0, count=5000), 1),
+    "the communicator is NULL": (
         {**all_reduce(0), "arguments": ["send", "receive", 1, 4, 0, 0, "stream"]},
         2,
     ),
-    "no stream": ({**all_reduce(0), "arguments": ["send", "receive", 1, 4, 0, "comm", 0]}, 2),
-    "no memory": ({**all_reduce(0), "arguments": ["send", 0, 1, 4, 0, "comm", "stream"]}, 2),
+    "stream is NULL": ({**all_reduce(0), "arguments": ["send", "receive", 1, 4, 0, "comm", 0]}, 2),
+    "what it receives is NULL": (
+        {**all_reduce(0), "arguments": ["send", 0, 1, 4, 0, "comm", "stream"]},
+        2,
+    ),
 }
+"""Text -> a call that is refused with it, and its result."""
 
 
 ROOTS = "Broadcast of 1 FP32 root 1, rank 2 for Broadcast of 1 FP32 root 0"
@@ -254,9 +258,9 @@ def test_wrong_calls_are_answered_and_leave_the_communicator_whole(programs: Pro
     steps.append([broadcast(0, 1), broadcast(1, 1), broadcast(2, 0)])
     steps.append([all_reduce(rank) for rank in range(RANKS)])
     answers = told(programs, steps)
-    for name, answer in zip(REFUSED, answers, strict=False):
-        assert (answer["status"], answer["synchronized"]) == (REFUSED[name][1], 0), name
-        assert answer["text"], name
+    for text, answer in zip(REFUSED, answers, strict=False):
+        assert (answer["status"], answer["synchronized"]) == (REFUSED[text][1], 0), text
+        assert text in answer["text"]
     mismatched = zip(*[iter(answers[len(REFUSED) : -RANKS])] * RANKS, strict=True)
     for text, step in zip([*MISMATCHES, ROOTS], mismatched, strict=True):
         for answer in step:

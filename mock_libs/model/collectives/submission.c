@@ -178,18 +178,37 @@ static HcclResult use(const struct communicator *communicator, const char *what,
                        what, (unsigned long long)bytes);
 }
 
+/* Check what does not depend on memory. */
+static HcclResult check_words(const struct communicator *communicator,
+                              const struct mock_exchange_part *part)
+{
+    if (element_bytes(part->data_type) == 0) {
+        return MOCK_HCCL_FAIL(HCCL_E_PARA,
+                           "EI0003: %s: the data type is %d, which is none of HcclDataType that it "
+                           "takes",
+                           part->operation, (int)part->data_type);
+    }
+    if ((unsigned)part->reduction > HCCL_REDUCE_MIN) {
+        return MOCK_HCCL_FAIL(HCCL_E_PARA,
+                           "EI0003: %s: the reduction is %d; it must be one of HcclReduceOp, 0 to %d",
+                           part->operation, (int)part->reduction, (int)HCCL_REDUCE_MIN);
+    }
+    if (part->peer >= communicator->ranks) {
+        return MOCK_HCCL_FAIL(HCCL_E_PARA,
+                           "EI0003: %s: there is no rank %u; the communicator has ranks 0 to %u",
+                           part->operation, part->peer, communicator->ranks - 1);
+    }
+    return HCCL_SUCCESS;
+}
+
 static HcclResult check(const struct communicator *communicator,
                         const struct mock_exchange_part *part, struct mock_host_task *errand)
 {
     const uint64_t item = element_bytes(part->data_type);
-    const bool single = part->peer < communicator->ranks;
     uint64_t sent, received;
-    if (item == 0 || (unsigned)part->reduction > HCCL_REDUCE_MIN || !single) {
-        return MOCK_HCCL_FAIL(HCCL_E_PARA,
-                           "EI0003: %s: data type %d, reduction %d, rank %u: the communicator has "
-                           "%u ranks, and HcclDataType and HcclReduceOp have the others",
-                           part->operation, (int)part->data_type, (int)part->reduction, part->peer,
-                           communicator->ranks);
+    const HcclResult words = check_words(communicator, part);
+    if (words != HCCL_SUCCESS) {
+        return words;
     }
     if (__builtin_mul_overflow(part->send_count, item, &sent) ||
         __builtin_mul_overflow(part->receive_count, item, &received)) {
@@ -320,17 +339,21 @@ static bool write_packet(struct submission *submission, const struct mock_exchan
 /* The stream must be one of the communicator's device. */
 static HcclResult check_stream(const struct communicator *communicator, aclrtStream stream)
 {
+    if (stream == NULL) {
+        mock_violate_handle(stream, MOCK_STREAM, false);
+        return MOCK_HCCL_FAIL_NULL("stream");
+    }
     const int device = mock_stream_device(stream);
-    if (stream == NULL || device != communicator->device) {
-        if (stream != NULL && device >= 0) {
+    if (device != communicator->device) {
+        if (device >= 0) {
             mock_violate(MOCK_STREAM_OF_ANOTHER_DEVICE, "stream", stream, NULL,
                          "the stream is one of device %d; the communicator has device %d", device,
                          communicator->device);
         } else {
             mock_violate_handle(stream, MOCK_STREAM, false);
         }
-        const HcclResult code = stream == NULL ? HCCL_E_PTR : HCCL_E_PARA;
-        return MOCK_HCCL_FAIL(code, "EI0003: %p is no stream of device %d, which the communicator has",
+        return MOCK_HCCL_FAIL(HCCL_E_PARA,
+                           "EI0003: %p is no stream of device %d, which the communicator has",
                            stream, communicator->device);
     }
     return HCCL_SUCCESS;

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from pyaclnn.mock import ldflags
+
 from .programs import BLEND, HERE
 from .sanitized import OPTIONS, build_libraries, flags_of, start
 
@@ -89,6 +91,13 @@ def test_sanitizers_find_a_flaw_of_the_library(run: Run, flaw: str, words: str, 
     assert result.returncode != 0
     assert words in result.stderr
     assert place in result.stderr
+
+
+def test_arrays_of_getters_are_deleted_in_cpp(programs: Programs) -> None:
+    link = [*ldflags(), "-lstdc++"]
+    program = programs.build("getters.cpp", *flags_of("address"), link=link)
+    result = programs.run([*start(), program], OPTIONS)
+    assert (result.returncode, result.stderr) == (0, "")
 
 
 def _unexpected(name: str, text: str) -> str:

@@ -179,7 +179,16 @@ aclnnStatus aclGetRawTensorAddr(const aclTensor *tensor, void **addr)
 
 enum list { VIEW_SHAPE, VIEW_STRIDES, STORAGE_SHAPE };
 
-/* CANN hands out memory the caller must free. */
+extern void *_ZnamRKSt9nothrow_t(size_t size, const void *tag) __attribute__((weak));
+extern const char _ZSt7nothrow __attribute__((weak)); /* no sanitizer has it: a library of C++ does */
+
+/* Allocate by new[], which CANN does, where the program has C++: sanitizers and replaced operators
+ * make a difference of it. C programs can only free it. */
+static void *allocate_for_caller(size_t bytes)
+{
+    return &_ZSt7nothrow == NULL ? malloc(bytes) : _ZnamRKSt9nothrow_t(bytes, &_ZSt7nothrow);
+}
+
 static aclnnStatus get_list(const aclTensor *handle, enum list list, int64_t **items,
                             uint64_t *count)
 {
@@ -192,7 +201,7 @@ static aclnnStatus get_list(const aclTensor *handle, enum list list, int64_t **i
     const int64_t *source = list == VIEW_SHAPE     ? tensor->dims
                             : list == VIEW_STRIDES ? tensor->strides
                                                    : tensor->storage;
-    int64_t *copy = malloc((length + 1) * sizeof *copy);
+    int64_t *copy = allocate_for_caller((length + 1) * sizeof *copy);
     if (copy == NULL) {
         return mock_fail(ACLNN_ERR_INNER, "no host memory");
     }

@@ -232,9 +232,19 @@ def test_a_large_call_that_is_wrong_is_refused_with_its_own_lengths(
             {"gradOut": tensor(1), "self": tensor(3), "dim": 0, "out": tensor(3)},
             "equal division",
         ),
+        (
+            "aclnnMatmul",
+            {"self": tensor(), "mat2": tensor(3, 3), "out": tensor(3, 3), "cubeMathType": 0},
+            "shapes () and (3, 3) do not go together as factors",
+        ),
+        (
+            "aclnnDivMod",
+            {"self": tensor(3), "other": tensor(3), "mode": 3, "out": tensor(3)},
+            "mode is 3; it must be one of [0, 1, 2]",
+        ),
     ],
 )
-def test_what_numpy_refuses_is_refused(
+def test_what_a_kernel_refuses_is_refused(
     name: str, arguments: dict[str, Value], text: str, bench: Bench
 ) -> None:
     reply = bench.check(name, arguments)

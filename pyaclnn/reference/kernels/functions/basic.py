@@ -225,33 +225,32 @@ def product(a: Array, b: Array, cube: int, ranks: tuple[int, ...] = (), into: An
     for rank, matrix in zip(ranks, (a, b), strict=False):
         if matrix.ndim != rank:
             raise ValueError(f"a factor has {matrix.ndim} dimensions; it must have {rank}")
-    if a.ndim and b.ndim and a.shape[-1] != b.shape[max(b.ndim - 2, 0)]:
+    if not (a.ndim and b.ndim) or a.shape[-1] != b.shape[max(b.ndim - 2, 0)]:
         raise ValueError(f"shapes {a.shape} and {b.shape} do not go together as factors")
     return np.matmul(a, b, into)
 
 
-def _checked(reduction: int) -> int:
-    if reduction not in (0, 1, 2):
-        raise ValueError(f"reduction is {reduction}; it must be 0, 1 or 2")
-    return reduction
+def one_of(known: Any, value: Any, name: str = "mode") -> Any:
+    """A value of those that are known; a ValueError if it is none of them."""
+    if value not in known:
+        raise ValueError(f"{name} is {value!r}; it must be one of {[*known]}")
+    return value
 
 
 def reduced(each: Array, reduction: Any) -> Array:
     """A loss: of each element (0), their mean (1) or their sum (2)."""
-    return (lambda x: x, np.mean, np.sum)[_checked(reduction)](each)
+    return (lambda x: x, np.mean, np.sum)[one_of(range(3), reduction, "reduction")](each)
 
 
 def mean_factor(x: Array, reduction: int) -> float:
     """The factor of a gradient whose loss is a mean."""
-    return 1 / max(x.size, 1) if _checked(reduction) == 1 else 1.0
+    return 1 / max(x.size, 1) if one_of(range(3), reduction, "reduction") == 1 else 1.0
 
 
 def by_tanh(approximate: Any) -> bool:
     """Report whether a word or number asks for an approximation by the hyperbolic tangent."""
     known = {0: False, 1: True, "none": False, "tanh": True}
-    if approximate not in known:
-        raise ValueError(f"approximate is {approximate!r}; it must be one of {[*known]}")
-    return known[approximate]
+    return known[one_of(known, approximate, "approximate")]
 
 
 def plus(x: Array, *others: Array) -> Array:

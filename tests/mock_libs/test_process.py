@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import os
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -157,3 +158,26 @@ class TestDataTypes:
             expected = values.astype(np.float16).view(np.uint16)
         got = [lib.aclFloatToFloat16(float(v)) for v in values]
         np.testing.assert_array_equal(np.array(got, np.uint16), expected)
+
+
+_REAP = """
+import os
+call('aclrtSetDevice', 0)
+call('aclrtSynchronizeDevice')
+if os.fork() == 0:
+    os._exit(3)
+ended = []
+try:
+    while True:
+        ended.append(os.waitstatus_to_exitcode(os.wait()[1]))
+except ChildProcessError:
+    call('aclrtResetDevice', 0)
+print(ended)
+"""
+
+
+def test_a_program_whose_devices_are_forks_waits_for_its_own_children_alone(
+    programs: Programs,
+) -> None:
+    done = programs.python(_REAP, PYACLNN_MOCK_FORK_SERVER=str(os.getpid()))
+    assert (done.returncode, done.stdout) == (0, "[3]\n"), done.stderr

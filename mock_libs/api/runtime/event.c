@@ -213,9 +213,10 @@ aclError aclrtStreamWaitEvent(aclrtStream stream, aclrtEvent event)
 /* As with aclrtSetOpWaitTimeout no wait is too long: it ends, or is found to have no end. */
 aclError aclrtStreamWaitEventWithTimeout(aclrtStream stream, aclrtEvent event, int32_t timeout)
 {
-    if (timeout < -1) {
+    if (timeout < 0) {
         return mock_fail(ACL_ERROR_RT_PARAM_INVALID,
-                         "timeout is %d ms; it must be -1 (for ever) or more", timeout);
+                         "timeout is %d ms; it must not be negative (aclrtStreamWaitEvent waits for ever)",
+                         timeout);
     }
     return stream_wait(stream, event, false);
 }

@@ -77,7 +77,9 @@ void test_what_is_asked_of_events()
     OK(aclrtMemcpyAsync(host, BYTES, device, BYTES, ACL_MEMCPY_DEVICE_TO_HOST, second));
     OK(aclrtSynchronizeStream(second));
     EXPECT(host[0] == 7 && host[BYTES - 1] == 7);
-    EXPECT(aclrtStreamWaitEventWithTimeout(second, one, -2) == 107000);
+    for (const int32_t negative : {-1, -2, INT32_MIN}) {
+        EXPECT(aclrtStreamWaitEventWithTimeout(second, one, negative) == 107000);
+    }
     OK(aclrtSynchronizeStream(first));
     OK(aclrtFree(device));
     OK(aclrtDestroyStream(first));

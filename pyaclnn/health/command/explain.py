@@ -4,13 +4,16 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Final
 
 from rich.text import Text
 
 from pyaclnn.base.files import open_file
+from pyaclnn.base.spelling import did_you_mean
 from pyaclnn.cann import status as codes
 from pyaclnn.health.explain.codes import suggestions
 from pyaclnn.health.explain.log import Log, look_up
@@ -19,7 +22,7 @@ from pyaclnn.health.report.text import emit, open_console, part
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from rich.console import Console
 
@@ -32,6 +35,19 @@ _UNKNOWN: Final = 1
 _LARGEST_LOG: Final = 1 << 50
 _MOST_RANKS: Final = 8
 _LONGEST_SHOWN: Final = 160
+_FILE: Final = re.compile(r"(?i)(?:\S*/)?[^\s/]+\.(?:log|txt|out|err)(?:\.\w+)?")
+"""Words that can only be names of files."""
+_PACKED: Final = (
+    (b"\x1f\x8b", "gzip", "gzip -dc"),
+    (b"BZh", "bzip2", "bzip2 -dc"),
+    (b"\xfd7zXZ\0", "xz", "xz -dc"),
+    (b"\x28\xb5\x2f\xfd", "zstd", "zstd -dc"),
+    (b"PK\x03\x04", "zip", "unzip -p"),
+    (b"\xff\xfe", "UTF-16", "iconv -f UTF-16 -t UTF-8"),
+    (b"\xfe\xff", "UTF-16", "iconv -f UTF-16 -t UTF-8"),
+)
+"""Beginnings of files that are no text for this command, and what makes text of them."""
+_LONGEST_BEGIN: Final = 6
 
 
 def show_entries(entries: Sequence[Entry], console: Console) -> None:
@@ -58,17 +74,20 @@ def run(options: argparse.Namespace) -> int:
         _list(console)
         return 0
     paths = [Path(text) for text in options.code]
-    if paths and all(map(os.path.lexists, paths)) and (len(paths) > 1 or paths[0].is_dir()):
+    if paths and all(map(os.path.lexists, options.code)) and (len(paths) > 1 or paths[0].is_dir()):
         return _show_first(read_ranks(file for path in paths for file in files_of(path)), console)
     asked = " ".join(options.code).strip()
-    log = _log(asked)
+    log = None if options.code and not asked else _log(asked)
     if not asked and (log is None or not log.has_text):
         options.parser.error("a code, a name, a text or a log is missing after 'explain'")
     entries = log.entries() if log is not None else look_up(asked)
     if entries:
         show_entries(entries, console)
         return 0
-    _report_unknown(asked, is_log=log is not None)
+    if log is not None:
+        sys.stderr.write(f"pyaclnn explain: nothing in this log is known{_packed(asked)}\n")
+    else:
+        _report_unknown(asked, options.code)
     return _UNKNOWN
 
 
@@ -105,15 +124,34 @@ def _show_first(ranks: Sequence[Rank], console: Console) -> int:
     return 0
 
 
-def _report_unknown(asked: str, *, is_log: bool) -> None:
-    if is_log:
-        lines = ["pyaclnn explain: nothing in this log is known."]
-    else:
-        near = suggestions(asked)
-        lines = [f"pyaclnn explain: nothing is known about '{asked}'."]
-        lines += ["Did you mean one of these?", *(f"  {line}" for line in near)] if near else []
-        lines += [] if near else ["`pyaclnn explain --list` lists every status code."]
+def _packed(path: str) -> str:
+    """Return how to make text of a file that is none, or the end of the sentence."""
+    try:
+        with open_file(path, "a log", most=_LARGEST_LOG) as file:
+            begin = file.read(_LONGEST_BEGIN)
+    except OSError:
+        return "."  # standard input, or a stream that was read
+    found = next((row for row in _PACKED if begin.startswith(row[0])), None)
+    return f"; it is in {found[1]}: {found[2]} {quote(path)} | pyaclnn explain" if found else "."
+
+
+def _report_unknown(asked: str, words: Sequence[str]) -> None:
+    near = suggestions(asked)
+    lines = [f"pyaclnn explain: nothing is known about '{asked}'."]
+    lines += [f"pyaclnn explain: there is no file {text}" for text in _missing(words)]
+    lines += ["Did you mean one of these?", *(f"  {line}" for line in near)] if near else []
+    lines += [] if near else ["`pyaclnn explain --list` lists every status code."]
     sys.stderr.write("".join(f"{line}\n" for line in lines))
+
+
+def _missing(words: Sequence[str]) -> Iterator[str]:
+    """Yield the words that can only be names of files and are none, with the closest of these."""
+    are_files = any(map(os.path.lexists, words))
+    for word in words:
+        if (are_files or _FILE.fullmatch(word)) and not os.path.lexists(word):
+            path = Path(word)
+            folder = [str(other) for other in path.parent.glob("*")]
+            yield f"'{word}'{did_you_mean(word, folder, lead='; ') or '.'}"
 
 
 def _list(console: Console) -> None:

@@ -50,9 +50,9 @@ _TORCH: Final = re.compile(r"\bERR(\d{2})(\d{3})\b")
 _MESSAGE: Final = re.compile(
     r"\b(?:E[A-Z]?\d{4,5}|W(?:E\d{4}|\d{5}))(?![0-9A-Za-z_])(?! \d\d:\d\d:\d\d)"
 )
-_COMPONENT: Final = re.compile(r"(?:HCCL|DRIVER) \d+")
+_COMPONENT: Final = re.compile(r"(?:HCCL|DRIVER) [0-9]{1,20}")
 _HEX: Final = re.compile(r"0[xX][0-9a-fA-F]{4,16}\b")
-_INTEGER: Final = re.compile("-?[0-9]+")
+_INTEGER: Final = re.compile("-?[0-9]{1,20}")
 CODE: Final = re.compile(
     rf"(?=[-0-9EWAM])(?:{_TORCH.pattern}|{_MESSAGE.pattern}|{_HEX.pattern}"
     r"|(?<![\w.])(?:-8\d*|4294\d{6}|\d{6})(?!\w|\.\d)|\b(?:ACL_|ACLNN_|MOCK_)[A-Z_]+\b)"
@@ -222,7 +222,7 @@ def _hexadecimal(text: str) -> Entry | None:
 
 
 def _named(name: str) -> int | None:
-    if name.startswith(codes.PREFIXES):
+    if name.isascii() and name.startswith(codes.PREFIXES):
         with contextlib.suppress(AttributeError):
             return codes.code_named(name)
     return None

@@ -28,6 +28,7 @@ _FAILURE: Final = re.compile(
     r"\[(?:ERROR|CRITICAL|FATAL)\]|\b[A-Z]\w*(?:Error|Exception)\b:|\bE[A-Z]\d{4}\b"
     r"|error code is \[?\d|core dumped|Segmentation fault|\bKilled\b|signal \d"
 )
+_CARRIAGE_RETURN: Final = re.compile(rb"\r(?!\n)")
 _DIGITS: Final = 6
 """Decimals of the seconds of a time."""
 
@@ -112,11 +113,20 @@ def files_of(path: Path) -> Iterator[Path]:
 def lines_of(file: IO[bytes]) -> Iterator[str]:
     """Yield the lines of a file of bytes; one without an end is cut.
 
+    A carriage return ends a line as well: a progress bar writes its turns over each other by it.
+
     Args:
         file: The file.
     """
-    for line in iter(lambda: file.readline(_LONGEST_LINE), b""):
-        yield line.decode(errors="replace")
+    begun = b""
+    for part in iter(lambda: file.readline(_LONGEST_LINE), b""):
+        *turns, last = _CARRIAGE_RETURN.split(begun + part)
+        is_cut = bool(turns) and not last.endswith(b"\n")
+        for turn in turns if is_cut else (*turns, last):
+            yield turn.decode(errors="replace")
+        begun = last if is_cut else b""
+    if begun:
+        yield begun.decode(errors="replace")
 
 
 def _time_in(line: str) -> str:

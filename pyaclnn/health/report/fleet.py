@@ -6,6 +6,7 @@ from __future__ import annotations
 import gc
 import json
 from dataclasses import dataclass
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
 import msgspec
@@ -16,7 +17,7 @@ from pyaclnn.base.errors import text_of
 from pyaclnn.base.locks import cached_property
 from pyaclnn.health.report.codec import SCHEMA, json_lines, json_text
 from pyaclnn.health.report.figures import Outlying, outlying
-from pyaclnn.health.report.hosts import is_same_host, without_domain
+from pyaclnn.health.report.hosts import is_same_host, machines_of, without_domain
 from pyaclnn.health.report.record import (
     CheckResult,
     Code,
@@ -259,7 +260,8 @@ def gather(paths: Iterable[str], expected: Iterable[str] = ()) -> Fleet:
         paths: Files that ``--json`` wrote, of one machine each or of a fleet.
         expected: Names of machines; one without a report is a machine whose result says so.
     """
-    reports, unreadable = Reports(), list[Report]()
+    paths = list(paths)
+    reports, unreadable = Reports(), list[tuple[str, str]]()
     # Reports have no cycles: looking for them again and again took a quarter of the time.
     collected = gc.isenabled()
     gc.disable()
@@ -269,12 +271,13 @@ def gather(paths: Iterable[str], expected: Iterable[str] = ()) -> Fleet:
                 for report, part in read_reports(path):
                     reports.add(report, part, once=True)
             except ValueError as error:  # noqa: PERF203  # rare
-                unreadable.append(unread(path, text_of(error)))
+                unreadable.append((path, text_of(error)))
     finally:
         if collected:
             gc.enable()
-    for report in unreadable:
-        reports.add(report)
+    machines = machines_of(paths) if unreadable else {}
+    for path, reason in unreadable:
+        reports.add(unread(path, reason, *machines[PurePath(path)]))
     names: dict[str, list[str]] = {}
     for name in map(host_name, reports):
         names.setdefault(without_domain(name), []).append(name)

@@ -5,14 +5,16 @@ from __future__ import annotations
 
 import os
 import re
+from collections import Counter
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Final
 
 from pyaclnn.base.files import read_text
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
-__all__ = ["expected_hosts", "is_same_host", "listed", "without_domain"]
+__all__ = ["expected_hosts", "is_same_host", "listed", "machines_of", "without_domain"]
 
 _FEW: Final = 12
 """Number of names that are listed one by one."""
@@ -21,6 +23,39 @@ _MOST: Final = 1 << 20
 _NAME: Final = re.compile(r"(?:[^\s,\[\]]|\[[^\[\]]*\])+")
 _RANGES: Final = re.compile(r"\[([^\[\]]*)\]")
 _RANGE: Final = re.compile(r"(\d+)(?:-(\d+))?")
+
+
+def machines_of(paths: Iterable[str]) -> dict[PurePath, tuple[str, str]]:
+    """Return the machine of each file, and the end of its path that names both.
+
+    The machine is called like the file; where several files are called so, like the folders in
+    which their paths differ, as in ``node1/doctor.json`` and ``node2/doctor.json``.
+
+    Args:
+        paths: The files.
+    """
+    alike: dict[str, list[PurePath]] = {}
+    for path in dict.fromkeys(map(PurePath, paths)):
+        alike.setdefault(path.stem, []).append(path)
+    return {
+        path: found
+        for group in alike.values()
+        for path, found in zip(group, _told_apart(group), strict=True)
+    }
+
+
+def _told_apart(paths: Sequence[PurePath]) -> Iterator[tuple[str, str]]:
+    """Yield the machine and the shown path of each of the files that are called alike."""
+    inner = [path.parts[-2::-1] for path in paths]
+    levels = enumerate(zip(*inner, strict=False))
+    first = next((at for at, folders in levels if len({*folders}) > 1), min(map(len, inner)))
+    counts = Counter(each[first:end] for each in inner for end in range(first, len(each) + 1))
+    for path, folders in zip(paths, inner, strict=True):
+        ends = (end for end in range(first, len(folders) + 1) if counts[folders[first:end]] == 1)
+        end = next(ends, 0) if len(paths) > 1 else first
+        name = "/".join(reversed(folders[first:end])) or path.stem or str(path)
+        shown = "/".join((*reversed(folders[:end]), path.name)) if end > first else path.name
+        yield name, shown or str(path)
 
 
 def expected_hosts(text: str) -> list[str]:

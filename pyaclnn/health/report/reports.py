@@ -17,7 +17,6 @@ import zlib
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal, overload
 
 from msgspec import Raw, Struct
@@ -216,15 +215,17 @@ class Reports(Sequence[Report]):
         return read(Report, kept.read() if isinstance(kept, _Part) else zlib.decompress(kept))
 
 
-def unread(path: str, reason: str) -> Report:
+def unread(path: str, reason: str, name: str, shown: str) -> Report:
     """Build the report of a machine whose file cannot be read.
 
     Args:
-        path: The file, which the machine is named after.
+        path: The file.
         reason: The reason, in a sentence.
+        name: The machine's name.
+        shown: The file's name in the report.
     """
-    summary = reason.replace(path, Path(path).name)
-    return _without(Path(path).stem, "REP-001", "the report can be read", summary)
+    summary = reason.replace(f"'{path}'", f"'{shown}'")
+    return _without(name, "REP-001", "the report can be read", summary)
 
 
 def unreported(host: str) -> Report:

@@ -48,6 +48,59 @@ def test_each_bad_file_is_a_machine_with_the_reason_and_the_others_count(tmp_pat
     assert "No such file" in fleet.reports[-1].results[0].summary
 
 
+NAMED = {
+    "files of one folder": (["a.json", "b.json"], ["a", "b"]),
+    "folders of one file name": (["n1/doctor.json", "n2/doctor.json"], ["n1", "n2"]),
+    "folders below folders": (["n1/out/d.json", "n2/out/d.json"], ["n1", "n2"]),
+    "racks": (["r1/n1/d.json", "r1/n2/d.json", "r2/n1/d.json"], ["r1/n1", "n2", "r2/n1"]),
+    "one of a name of its own": (["n1/d.json", "n2/d.json", "n3/head.json"], ["n1", "n2", "head"]),
+    "one file twice": (["n1/d.json", "n1/d.json"], ["d", "d"]),
+}
+
+
+@pytest.mark.parametrize(("paths", "names"), NAMED.values(), ids=NAMED)
+def test_a_bad_file_is_called_like_what_tells_its_path_from_the_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, paths: list[str], names: list[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for path in paths:
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_text(WHOLE[:100], encoding="utf-8")
+    fleet = gather(paths)
+    assert list(map(host_name, fleet.reports)) == names
+    for name, path, report in zip(names, paths, fleet.reports, strict=True):
+        shown = path[path.index(f"{name}/") :] if f"{name}/" in path else path.rpartition("/")[2]
+        assert f"'{shown}' is not a report" in report.results[0].summary
+
+
+def test_equal_bad_files_of_many_folders_are_one_finding_of_many_machines(tmp_path: Path) -> None:
+    paths = [tmp_path / f"node{number}/doctor.json" for number in range(3)]
+    for path in paths:
+        path.parent.mkdir()
+        path.write_text("", encoding="utf-8")
+    [group] = gather(map(str, paths)).groups
+    assert group.hosts == ("node0", "node1", "node2")
+
+
+def test_a_machine_that_is_expected_is_found_by_the_folder_of_its_bad_report(
+    tmp_path: Path,
+) -> None:
+    paths = [tmp_path / f"node{number}/doctor.json" for number in range(2)]
+    for path in paths:
+        path.parent.mkdir()
+        path.write_text("", encoding="utf-8")
+    fleet = gather(map(str, paths), ["node0", "node1", "node2"])
+    found = {host_name(report): report.results[0].id for report in fleet.reports}
+    assert found == {"node0": "REP-001", "node1": "REP-001", "node2": "REP-002"}
+
+
+@pytest.mark.parametrize("path", [".", "/"])
+def test_a_folder_in_the_place_of_a_report_has_a_name(path: str) -> None:
+    [report] = gather([path]).reports
+    assert host_name(report) == path
+    assert f"'{path}' cannot be read: Is a directory" in report.results[0].summary
+
+
 @pytest.mark.exhaustive
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes here")
 def test_a_pipe_without_a_writer_does_not_hold_a_merge(tmp_path: Path) -> None:

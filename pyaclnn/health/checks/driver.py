@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from pyaclnn.facts.machine import drivers
+from pyaclnn.health.checks.digits import whole_number
 from pyaclnn.health.checks.finding import Finding, at_path, found, more, ok, skip, value
 from pyaclnn.health.checks.installation import order_of
 from pyaclnn.health.checks.pcie import npus_on_bus
@@ -59,7 +60,7 @@ def read_visible(text: str, present: int) -> Reading:
     Returns:
         The visible devices, and the fault of the text.
     """
-    meant = tuple(int(number) for number in re.findall("[0-9]+", text))
+    meant = tuple(map(whole_number, re.findall("[0-9]+", text)))
     devices: list[int] = []
     rest = text
     problem = "it is empty, so no device is visible" if not text else None
@@ -68,7 +69,7 @@ def read_visible(text: str, present: int) -> Reading:
         if match is None:
             problem = f"reading stops at {rest[0]!r}"
             break
-        number, rest = int(match[0]), rest[match.end() :]
+        number, rest = whole_number(match[0]), rest[match.end() :]
         if devices and number <= devices[-1]:
             how = "is there twice" if number in devices else f"stands behind {devices[-1]}"
             return Reading((), meant, f"{number} {how}, so no device is visible")

@@ -19,6 +19,7 @@ from pyaclnn.cann.discovery import is_for_linking
 from pyaclnn.cann.signatures import signatures
 from pyaclnn.facts.machine import variables
 from pyaclnn.health.checks.dependencies import search_path, system_directories
+from pyaclnn.health.checks.digits import whole_number
 from pyaclnn.health.checks.driver import device_nodes, driver_root, read_visible
 from pyaclnn.health.checks.finding import Finding, found, more, ok, value
 from pyaclnn.health.checks.variables import problem_of
@@ -67,6 +68,10 @@ def _agree(context: CheckContext, seen: tuple[Evidence, ...]) -> Finding:
     home, packages = ExaminedPath(environment[_HOME]), ExaminedPath(environment[_OPERATORS])
     other = environment.get(_OLD_HOME)
     if other and ExaminedPath(other).resolve() != home.resolve():
+        # A folder above or inside an installation is no second one.
+        misspelt = _misspelt(context.machine, _HOME) or _misspelt(context.machine, _OLD_HOME)
+        if misspelt is not None:
+            return misspelt
         return found("ENV-001.two_homes", *seen, script=context.script)
     # Up to 8.3 the root is a folder of links: what is below it by name may lie elsewhere.
     inside = packages.is_relative_to(home) or packages.resolve().is_relative_to(home.resolve())
@@ -180,7 +185,7 @@ def _visible(context: CheckContext) -> Finding:
     if not context.simulated:
         present = len(device_nodes(machine))
     else:
-        present = int(simulated) if simulated.isdigit() else 0
+        present = whole_number(simulated) if simulated.isdecimal() else 0
     reading = read_visible(text, present)
     seen = (
         value(_VISIBLE, repr(text)),

@@ -26,6 +26,7 @@ from pyaclnn.cann.discovery import (
 )
 from pyaclnn.cann.signatures import OperatorHeaders
 from pyaclnn.health.checks.dependencies import search_path
+from pyaclnn.health.checks.digits import whole_number
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -242,15 +243,15 @@ def order_of(version: str) -> tuple[int, ...]:
         A tuple to compare with those of other versions.
     """
     text = version.lower()
-    numbers = [int(part) for part in re.findall(r"(?<![a-z])\d+", text.split("-")[0])]
+    numbers = [whole_number(part) for part in re.findall(r"(?<![a-z])\d+", text.split("-")[0])]
     candidate = re.search(r"rc\.?(\d+)", text)
     early = re.search(r"(alpha|beta)\.?(\d+)", text)
     if candidate:
         numbers = numbers[:2]
     head = [*numbers, 0, 0, 0][:3]
     stage = {"alpha": -3, "beta": -2}.get(early[1], 0) if early else -1 if candidate else 0
-    nth = int(candidate[1]) if candidate else int(early[2]) if early else 0
-    return (*head, stage, nth)
+    last = candidate[1] if candidate else early[2] if early else "0"
+    return (*head, stage, whole_number(last))
 
 
 _RUNTIMES: Final = ("libascendcl.so", "libacl_rt.so")
@@ -307,7 +308,10 @@ def _state(machine: Machine, root: Path) -> str:
     for child in _inside(real):
         if any(_has_runtime(library_set.directory) for library_set in library_sets(child)):
             return f"{where} has CANN one level deeper, in {machine.shown(child)}"
-    places = ", ".join(library_set.directory.name for library_set in library_sets(root))
+    if not real.is_dir():
+        return f"{where} is no folder"
+    folders = (each.directory.relative_to(root) for each in library_sets(root))
+    places = ", ".join(map(str, folders))
     return f"{where} has none of CANN's libraries in {places}"
 
 

@@ -135,6 +135,8 @@ def _json(path: Path) -> None:
         json.loads(_text(path))
     except json.JSONDecodeError as error:
         raise ValueError(f"no JSON: {error.msg} in line {error.lineno}") from None
+    except RecursionError:
+        raise ValueError("no JSON: it is nested too deeply") from None
 
 
 def _settings(path: Path) -> None:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Final
 
 from pyaclnn.base.paths import NOTHING_THERE, ExaminedPath
 from pyaclnn.facts.machine import limits, places
+from pyaclnn.health.checks.digits import whole_number
 from pyaclnn.health.checks.finding import Finding, at_path, found, ok, value
 
 if TYPE_CHECKING:
@@ -51,7 +52,7 @@ def _limit(machine: Machine, row: Limit) -> int | None:
         soft = resource.getrlimit(getattr(resource, row.resource))[0]
         return None if soft == resource.RLIM_INFINITY else soft
     texts = (machine.text(place / file) or "" for place in _groups(machine) for file in row.files)
-    limits = [int(text) for text in map(str.strip, texts) if text.isdecimal()]
+    limits = [whole_number(text) for text in map(str.strip, texts) if text.isdecimal()]
     return min((limit for limit in limits if limit < _NO_LIMIT), default=None)
 
 

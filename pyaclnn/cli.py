@@ -20,6 +20,7 @@ from pyaclnn.ascendc.tiling import command as tiling
 from pyaclnn.base import cache_command, completion, manual
 from pyaclnn.base.command_table import CommandTable
 from pyaclnn.base.errors import AclError
+from pyaclnn.base.outputs import discard_output, open_missing_outputs, print_any_text
 from pyaclnn.base.suggestions import Parser
 from pyaclnn.base.toml import fill, read_toml
 from pyaclnn.base.variable import variable_set
@@ -71,7 +72,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         nothing could be run, 3 if CANN ended the run, 130 after Ctrl-C, 141 when the reader of the
         output has gone; the doctor has more, see ``pyaclnn doctor --help``.
     """
-    _open_missing_outputs()
+    open_missing_outputs()
+    print_any_text()
     try:
         status = _run(arguments)
         # At the interpreter's end, a failing flush could not be reported.
@@ -81,7 +83,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         return _complain("interrupted", INTERRUPTED)
     except BrokenPipeError:
-        _discard_output()
+        discard_output()
         return UNREAD
     except SystemExit as done:
         # rich exits by itself when the reader has gone, with a status of its own.
@@ -89,7 +91,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return UNREAD
         raise
     except OSError as error:
-        _discard_output()
+        discard_output()
         return _complain(str(error), FAILED)
     return status
 
@@ -106,25 +108,6 @@ def _run(arguments: Sequence[str] | None) -> int:
 def _complain(message: str, status: int) -> int:
     print(f"pyaclnn: {message}", file=sys.stderr)
     return status
-
-
-def _discard_output() -> None:
-    """Redirect unwritten output to /dev/null; the interpreter would fail again to write it."""
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, sys.stdout.fileno())
-    os.close(nowhere)
-
-
-def _open_missing_outputs() -> None:
-    """Open replacements for a missing standard output and standard error.
-
-    Writing to the replacement of standard output fails with a message. It also occupies the file
-    descriptor, which the next opened file would take otherwise.
-    """
-    if sys.stdout is None:
-        sys.stdout = os.fdopen(os.open(os.devnull, os.O_RDONLY), "w")
-    if sys.stderr is None:
-        sys.stderr = os.fdopen(os.open(os.devnull, os.O_WRONLY), "w")
 
 
 def parser() -> argparse.ArgumentParser:

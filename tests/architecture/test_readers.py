@@ -49,7 +49,7 @@ OWN = {
     "pyaclnn.ascendc.diagnostics": "a file that it has written, and sources for the compiler",
     "pyaclnn.ascendc.fault": "sources that were compiled",
     "pyaclnn.cann.faults": "written, not read",
-    "pyaclnn.cli": "/dev/null",
+    "pyaclnn.base.outputs": "/dev/null",
     "pyaclnn.health.command.explain": "standard input",
     "pyaclnn.health.command.output": "written, not read",
 }

@@ -95,6 +95,14 @@ def test_an_operator_is_shown_with_its_kernel(
     assert "supported" not in out
 
 
+def test_without_an_installation_no_chip_is_described(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    status, out, _ = run(capsys, "show", "aclnnTopk", "--soc", "Ascend910B3")
+    assert status == 0
+    assert "the dtypes of Ascend910B3 are in an installation of CANN, and there is none" in out
+
+
 def test_of_every_chip_the_kernel_is_named(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
     _, out, _ = run(capsys, "show", "add", "--root", root)
     assert out.splitlines()[-3:] == [

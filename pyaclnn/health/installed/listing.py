@@ -154,6 +154,9 @@ def show_operator(
     yield f"on the simulated NPU: {on_the_simulated_npu(operator)}"
     if installation is not None:
         yield from _kernels(operator, installation, chip)
+    elif chip is not None:
+        where = "an installation of CANN, and there is none here; name one with --root"
+        yield f"the dtypes of {chip} are in {where}"
 
 
 def on_the_simulated_npu(operator: str) -> str:

@@ -89,7 +89,7 @@ def write_build_files(folder: Path, include: Path, libraries: Path, release: Rel
     for name, text in _texts(include, libraries, release).items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
+        path.write_text(text, encoding="utf-8", errors="surrogateescape")
 
 
 def _kept() -> Path:

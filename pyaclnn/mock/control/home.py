@@ -125,7 +125,7 @@ def build_home(folder: str | os.PathLike[str]) -> Path:
     (home / "opp" / "vendors").mkdir(parents=True)
     for name, text in _files(home, release, architecture).items():
         (home / name).parent.mkdir(parents=True, exist_ok=True)
-        (home / name).write_text(text, encoding="utf-8")
+        (home / name).write_text(text, encoding="utf-8", errors="surrogateescape")
     for name in ("tools", "compiler", architecture):
         (home / name).mkdir(exist_ok=True)
         (home / name / "tikcpp").symlink_to(home / "tikcpp")

@@ -3,13 +3,15 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import platform
 import re
 import shutil
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import NoReturn
 
 import pytest
 
@@ -18,9 +20,6 @@ from pyaclnn.cann.simulator import simulator
 from pyaclnn.mock import build_home, includedir, libdir
 
 from .commands import pyaclnn, run, silent_environment
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 @pytest.fixture(scope="module")
@@ -228,6 +227,21 @@ def test_a_folder_that_holds_something_is_left_alone(tmp_path: Path) -> None:
     assert done.returncode == 2
     assert f"'{tmp_path}' is not empty; name a folder that does not exist yet" in done.stderr
     assert [path.name for path in tmp_path.iterdir()] == ["mine"]
+
+
+@pytest.mark.parametrize("failure", [KeyboardInterrupt(), OSError(errno.ENOSPC, "disk full")])
+def test_a_home_that_could_not_be_finished_leaves_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, failure: BaseException
+) -> None:
+    def fail(*_: object) -> NoReturn:
+        raise failure
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Path, "chmod", fail)  # the last step
+        with pytest.raises(type(failure)):
+            build_home(tmp_path / "home")
+    assert not list((tmp_path / "home").iterdir())
+    assert (build_home(tmp_path / "home") / "set_env.sh").is_file()
 
 
 def test_the_command_says_what_to_source(tmp_path: Path) -> None:

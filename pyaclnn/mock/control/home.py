@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import platform
 import shlex
+import shutil
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -98,6 +99,20 @@ def build_home(folder: str | os.PathLike[str]) -> Path:
     home.mkdir(parents=True, exist_ok=True)
     if any(home.iterdir()):
         raise FileExistsError(f"'{home}' is not empty; name a folder that does not exist yet")
+    try:
+        _fill(home, release)
+    except BaseException:  # Ctrl-C too: half a home would be refused the next time
+        for child in home.iterdir():
+            if child.is_dir() and not child.is_symlink():
+                shutil.rmtree(child, ignore_errors=True)
+            else:
+                child.unlink()
+        raise
+    return home
+
+
+def _fill(home: Path, release: Release) -> None:
+    """Make what is in the home."""
     (home / "lib64").mkdir()
     for library in (simulator(), *sorted(libdir().glob("lib*.so"))):
         (home / "lib64" / library.name).symlink_to(library)
@@ -131,7 +146,6 @@ def build_home(folder: str | os.PathLike[str]) -> Path:
         (home / name / "tikcpp").symlink_to(home / "tikcpp")
     for name in _COMMANDS:
         (home / "bin" / name).chmod(0o755)
-    return home
 
 
 def _files(home: Path, release: Release, architecture: str) -> dict[str, str]:

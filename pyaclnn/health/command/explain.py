@@ -148,7 +148,8 @@ def _missing(words: Sequence[str]) -> Iterator[str]:
     """Yield the words that can only be names of files and are none, with the closest of these."""
     are_files = any(map(os.path.lexists, words))
     for word in words:
-        if (are_files or _FILE.fullmatch(word)) and not os.path.lexists(word):
+        is_path = _FILE.fullmatch(word) or (are_files and {"/", "."} & {*word})
+        if is_path and not os.path.lexists(word):
             path = Path(word)
             folder = [str(other) for other in path.parent.glob("*")]
             yield f"'{word}'{did_you_mean(word, folder, lead='; ') or '.'}"

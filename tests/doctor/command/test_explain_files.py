@@ -103,6 +103,15 @@ def test_a_text_is_no_name_of_a_file(asked: str, capfd: pytest.CaptureFixture[st
     assert "there is no file" not in capfd.readouterr().err
 
 
+def test_words_of_a_text_beside_a_file_of_that_name_are_no_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "thing").write_text("", encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    assert main(["explain", "no", "such", "thing"]) == 1
+    assert "there is no file" not in capfd.readouterr().err
+
+
 def test_an_empty_argument_is_no_folder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:

@@ -242,6 +242,25 @@ def embedding_bag(device: str) -> Results:
     return _trained(model, lambda: functional.cross_entropy(head(bag(words, starts)), labels))
 
 
+def sparse_gradients(device: str) -> Results:
+    """Gradients of an embedding that hold its rows alone, with words that repeat."""
+    torch.manual_seed(0)
+    table = nn.Embedding(WORDS, WIDTH, sparse=True).to(device)
+    steps = torch.optim.SGD(table.parameters(), lr=0.1)
+    found: Results = {}
+    for seed in range(3):
+        steps.zero_grad()
+        table(_words(BATCH, LENGTH, seed=seed).to(device)).square().sum().backward()
+        gradient = table.weight.grad.coalesce()
+        found[f"rows {seed}"] = gradient.indices()
+        found[f"values {seed}"] = gradient.values()
+        steps.step()
+    places = torch.tensor([[1, 0, 1], [2, 3, 2]])
+    cells = torch.sparse_coo_tensor(places, _random(3, WIDTH), (2, 4, WIDTH), check_invariants=True)
+    doubled = cells.to(device) * 2
+    return {**found, "weight": table.weight, "cells": doubled.to_dense()}
+
+
 def scaled_gradients(device: str) -> Results:
     torch.manual_seed(0)
     model = nn.Sequential(nn.Linear(16, 32), nn.ReLU(), nn.Linear(32, 4)).to(device)

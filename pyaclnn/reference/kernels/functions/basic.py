@@ -316,12 +316,14 @@ def substituted(a: Array, b: Array, from_below: bool) -> Array:
 def cdist_backward(gradient: Array, x1: Array, x2: Array, apart: Array, p: float) -> Array:
     """The gradient of p-norms of differences by the first rows; a pair's elements lie last."""
     difference = x1.astype(np.float64) - x2
-    if np.isinf(p):
+    if np.isinf(p) or p < 0:  # on an Ascend 950, torch-npu passes -1 for infinity
         lengths = np.abs(difference).astype(x1.dtype)  # in which equal ones share the gradient
         slope = np.sign(difference) * (lengths == lengths.max(-1, keepdims=True, initial=0))
+    elif p == 0:
+        slope = 0 * difference
     else:
         powers = np.where(apart > 0, apart, 1).astype(np.float64) ** (p - 1)
-        slope = np.sign(difference) * np.abs(difference) ** (p - 1) / powers if p else 0 * apart
+        slope = np.sign(difference) * np.abs(difference) ** (p - 1) / powers
     return (gradient * slope * (apart > 0)).sum(-2)
 
 

@@ -35,6 +35,7 @@ MEANS: dict[str, tuple[dict[str, Any], float]] = {
     "InplaceRandomTensor": ({"self": X, "from_": 2, "to": 7}, 4.0),
     "InplaceRandomWithoutFromTo": ({"self": X}, 63.5),
     "InplaceRandomWithoutFromToTensor": ({"self": X}, 63.5),
+    "SimThreadExponential": ({"self": X, "count": COUNT, "lambda_": 2.0}, 0.5),
     "InplaceUniform": ({"self": X, "from_": 1.0, "to": 3.0}, 2.0),
     "InplaceUniformTensor": ({"self": X, "from_": 1.0, "to": 3.0}, 2.0),
     "Multinomial": ({"self": np.array([1.0, 3.0]), "numsamples": COUNT, "replacement": True}, 0.75),

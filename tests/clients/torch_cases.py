@@ -348,6 +348,23 @@ def scalars_along_an_axis(device: str) -> Results:
     }
 
 
+def random_numbers(device: str) -> Results:
+    """A seed repeats them; the numbers themselves are others than those of the CPU."""
+    draws: dict[str, Callable[[], torch.Tensor]] = {
+        "uniform": lambda: torch.rand(64, device=device),
+        "normal": lambda: torch.randn(64, device=device),
+        "integers": lambda: torch.randint(0, 9, (64,), device=device),
+        "exponential": lambda: torch.empty(64, device=device).exponential_(),
+    }
+    found: Results = {}
+    for name, draw in draws.items():
+        torch.manual_seed(7)
+        first, second = draw(), draw()
+        torch.manual_seed(7)
+        found[name] = torch.stack([(draw() == first).all(), (second != first).any()])
+    return found
+
+
 def results_that_nobody_asks_for(device: str) -> Results:
     """PyTorch gives tensors without elements for them."""
     numbers = torch.tensor([3, 1, 1, 3, 3]).to(device)

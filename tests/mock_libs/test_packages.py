@@ -140,6 +140,19 @@ class TestTheFunctionsThemselves:
         assert base.aclDestroyAclOpExecutor(executor) == 0
 
     @pytest.mark.parametrize(
+        ("name", "taken"),
+        [("Blend_2", True), ("b" * 200, True), ("b" * 201, False), ("Blend 2", False), ("", False)],
+    )
+    def test_an_operator_has_a_name_of_at_most_200_letters(
+        self, base: Any, name: str, taken: bool
+    ) -> None:
+        space = ctypes.c_void_p()
+        assert base.NnopbaseCreateExecutorSpace(ctypes.byref(space)) == 0
+        made = base.NnopbaseGetExecutor(space, name.encode(), None, 0, None, 0, None, 0)
+        assert (made is not None) is taken
+        assert not taken or base.aclDestroyAclOpExecutor(ctypes.c_void_p(made)) == 0
+
+    @pytest.mark.parametrize(
         ("length", "index", "dtype"),
         [(4, 0, 0), (8, 0, 1), (4, 0, 2), (2, 0, 3), (8, 256, 2), (8, 0, 4)],
     )

@@ -84,13 +84,13 @@ ROOMS = (
         "mock_libs/model",
         25,
         "mock_libs/model",
-        "mock_libs mock_contract",
+        "mock_libs mock_contract ascendc/test_launches.py",
     ),
     _c(
         "mock_libs/api",
         20,
         "mock_libs/api",
-        "mock_libs mock_contract",
+        "mock_libs mock_contract ascendc/test_launches.py",
     ),
     _c("capture/c", 10, "pyaclnn/capture", "capture"),
     _c(

@@ -6,15 +6,24 @@
 struct binding_use {
     uint64_t timeline;
     uint64_t submission;
-    uint64_t written;
     uint64_t first;
     uint64_t end;
+    uint64_t written;
+    uint64_t first_written;
+    uint64_t end_written;
 };
 struct binding_block {
     void *address;
     int open;
     int shared; /* uses are noted elsewhere too */
     struct binding_use uses[4];
+};
+
+/* Bytes of a block, from the first to before the end. */
+struct binding_span {
+    struct binding_block *block;
+    uint64_t first;
+    uint64_t end;
 };
 
 /* Layout of an array in memory; aclCreateTensor takes at most 25 axes. Without a storage shape
@@ -138,7 +147,7 @@ void binding_timeline_open(struct binding_timeline *timeline);
 uint64_t binding_timeline_mark(struct binding_timeline *timeline, uint64_t *open, size_t *count);
 void binding_timeline_pass(struct binding_timeline *timeline, uint64_t mark);
 uint64_t binding_timeline_replace(struct binding_timeline *timeline, void *workspace, uint64_t capacity);
-int binding_submission_begin(struct binding_timeline *timeline, struct binding_block **blocks, size_t count, uint64_t first, uint64_t end, struct binding_submission *submission);
+int binding_submission_begin(struct binding_timeline *timeline, const struct binding_span *spans, size_t count, int writes, struct binding_submission *submission);
 void binding_submission_end(struct binding_timeline *timeline, struct binding_submission *submission);
 int binding_reaches(const char *kinds);
 int binding_by_convention(const struct binding_operator *op, const union binding_value *values, uint64_t *size, void **executor);

@@ -109,24 +109,24 @@ static void count_submission(struct binding_timeline *timeline,
     timeline->latest = submission;
 }
 
-static struct binding_use *note_use(const struct binding_timeline *timeline,
-                                    struct binding_block *block)
+/* Record that the latest submission uses bytes, and whether it writes them. Those that earlier ones
+ * use stay among them until these have passed. */
+static void note_use(const struct binding_timeline *timeline, const struct binding_span *span,
+                     int writes)
 {
-    struct binding_use *use = use_for(block, timeline->id);
+    struct binding_use *use = use_for(span->block, timeline->id);
+    int more = use->submission > timeline->passed;
+    use->first = more && use->first < span->first ? use->first : span->first;
+    use->end = more && use->end > span->end ? use->end : span->end;
     use->timeline = timeline->id;
     use->submission = timeline->submitted;
-    return use;
-}
-
-/* Record the bytes that are written. Writes of earlier submissions are pending until these have
- * passed. */
-static void note_write(const struct binding_timeline *timeline, struct binding_use *use,
-                       uint64_t first, uint64_t end)
-{
-    const int more = use->written > timeline->passed;
-    use->first = more && use->first < first ? use->first : first;
-    use->end = more && use->end > end ? use->end : end;
-    use->written = timeline->submitted;
+    if (writes) {
+        more = use->written > timeline->passed;
+        const uint64_t first = use->first_written, end = use->end_written;
+        use->first_written = more && first < span->first ? first : span->first;
+        use->end_written = more && end > span->end ? end : span->end;
+        use->written = timeline->submitted;
+    }
 }
 
 static int check_block(const struct binding_timeline *timeline, struct binding_block *block)
@@ -150,11 +150,10 @@ static int reserve_tensors(struct binding_timeline *timeline,
     if (status == 0) {
         count_submission(timeline, submission);
         for (uint32_t i = 0; i < count; i++) {
-            struct binding_use *use = note_use(timeline, tensors[i]->block);
-            if (written[i]) {
-                const uint64_t first = tensors[i]->offset;
-                note_write(timeline, use, first, first + tensors[i]->layout->span);
-            }
+            const struct binding_tensor *tensor = tensors[i];
+            const struct binding_span span = {tensor->block, tensor->offset,
+                                              tensor->offset + tensor->layout->span};
+            note_use(timeline, &span, written[i]);
         }
     }
     pthread_mutex_unlock(&uses_lock);
@@ -203,23 +202,19 @@ uint64_t binding_timeline_replace(struct binding_timeline *timeline, void *works
     return submitted;
 }
 
-/* Counts a submission and notes that it uses blocks, and writes bytes of the first of them. */
-int binding_submission_begin(struct binding_timeline *timeline, struct binding_block **blocks,
-                             size_t count, uint64_t first, uint64_t end,
-                             struct binding_submission *submission)
+/* Counts a submission and notes which bytes of blocks it uses, and whether it writes the first. */
+int binding_submission_begin(struct binding_timeline *timeline, const struct binding_span *spans,
+                             size_t count, int writes, struct binding_submission *submission)
 {
     int status = 0;
     pthread_mutex_lock(&uses_lock);
     for (size_t i = 0; i < count && status == 0; i++) {
-        status = check_block(timeline, blocks[i]);
+        status = check_block(timeline, spans[i].block);
     }
     if (status == 0) {
         count_submission(timeline, submission);
         for (size_t i = 0; i < count; i++) {
-            struct binding_use *use = note_use(timeline, blocks[i]);
-            if (i == 0 && first < end) {
-                note_write(timeline, use, first, end);
-            }
+            note_use(timeline, &spans[i], writes && i == 0);
         }
     }
     pthread_mutex_unlock(&uses_lock);

@@ -249,7 +249,8 @@ class DeviceArray(Lent, Elements, Arithmetic, Shaped):
         Raises:
             InvalidArgumentError: One of these conditions is not met, or this array is not
                 contiguous.
-            ContextError: Without a stream: one has still to write the other device array.
+            ContextError: Without a stream: one has still to use this array, or to write the other
+                device array.
         """
         if isinstance(host, DeviceArray):
             source = host._place(), host._layout  # noqa: SLF001  # the same class
@@ -287,6 +288,10 @@ class DeviceArray(Lent, Elements, Arithmetic, Shaped):
         Args:
             value: 0 to 255.
             stream: Where to queue it; None to do it at once.
+
+        Raises:
+            InvalidArgumentError: The value is no byte, or this array is not contiguous.
+            ContextError: Without a stream: one has still to use this array.
         """
         require_contiguous("fill_bytes", self._layout)
         fill_bytes(self._place(), self.nbytes, value, stream)

@@ -11,7 +11,7 @@ from pyaclnn.runtime.dtypes import dtype_of
 from pyaclnn.runtime.host import fitted
 from pyaclnn.runtime.stream import require_stream
 from pyaclnn.runtime.transfer import check_alike
-from pyaclnn.runtime.writers import follow_writers, is_ordered
+from pyaclnn.runtime.writers import follow_writers, is_ordered, wait_for_users
 
 if TYPE_CHECKING:
     import numpy as np
@@ -133,9 +133,9 @@ class Elements:
     def __setitem__(self, index: Any, value: object) -> None:
         """Write to a part, and block until that is done.
 
-        A part without gaps is copied (``aclrtMemcpy``), which waits for no stream. A part with
-        gaps is written by an operator (``aclnnInplaceCopy``) on the default stream, after all
-        queued writes to it.
+        Streams with queued work that uses the part are waited for. A part without gaps is copied
+        (``aclrtMemcpy``), one with gaps is written by an operator (``aclnnInplaceCopy``) on the
+        default stream.
         """
         array: Any = self
         part, make = array[index], type(array)
@@ -144,11 +144,13 @@ class Elements:
             return  # as at the end of ``array[index] += 1``
         given: Any = value if ours else fitted(value, part.shape, part.dtype)
         if part.is_contiguous and (not ours or given.is_contiguous):
+            wait_for_users(part)
             part.copy_from(given)
             return
         check_alike("__setitem__", given._layout if ours else given, part._layout, "value")
         if not part.size:
             return
+        wait_for_users(part)
         if not ours:
             given, host = make.empty(part.shape, part.dtype, part.device), given
             given.copy_from(host)

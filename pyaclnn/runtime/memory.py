@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from pyaclnn.cann.raw import Pointer
     from pyaclnn.runtime.timeline import Timeline
 
-__all__ = ["Memory", "Use"]
+__all__ = ["Memory", "Span", "Use"]
 
-_USE: Final = struct.Struct("@5Q")
+_USE: Final = struct.Struct("@7Q")
 """A ``struct binding_use``."""
 
 
@@ -34,12 +34,24 @@ class Use(NamedTuple):
     timeline: Timeline
     submission: int
     """The last submission that uses it."""
-    written: int
-    """The last one that writes there; 0 if none does."""
     first: int
-    """The first byte that is written."""
+    """The first byte that is used."""
     end: int
     """The byte after the last one."""
+    written: int
+    """The last submission that writes there; 0 if none does."""
+    first_written: int
+    """The first byte that is written."""
+    end_written: int
+    """The byte after the last one."""
+
+
+class Span(NamedTuple):
+    """Bytes of memory, from the first to before the end."""
+
+    memory: Memory
+    first: int
+    end: int
 
 
 class Memory(Resource):
@@ -93,7 +105,22 @@ class Memory(Resource):
         return [
             use
             for use in self.uses()
-            if use.first < end and first < use.end and not use.timeline.is_complete(use.written)
+            if use.first_written < end
+            and first < use.end_written
+            and not use.timeline.is_complete(use.written)
+        ]
+
+    def users(self, first: int, end: int) -> list[Use]:
+        """List the uses whose timelines have still to read or write some of a range of bytes.
+
+        Args:
+            first: The first byte, counted from the start of the memory.
+            end: The byte after the last.
+        """
+        return [
+            use
+            for use in self.uses()
+            if use.first < end and first < use.end and not use.timeline.is_complete(use.submission)
         ]
 
     def is_written_beside(self, timeline: Timeline) -> bool:
@@ -103,7 +130,7 @@ class Memory(Resource):
             timeline: The timeline whose own writes do not count.
         """
         own = timeline.struct.id
-        for number, _, written, _, _ in _USE.iter_unpack(raw.ffi.buffer(self.block.uses)):
+        for number, _, _, _, written, _, _ in _USE.iter_unpack(raw.ffi.buffer(self.block.uses)):
             if written and number != own:
                 writer = timeline_of(number)
                 if writer is not None and not writer.is_complete(written):
@@ -139,4 +166,5 @@ def _noted(uses: Any) -> Iterator[Use]:
     for use in uses:
         timeline = timeline_of(use.timeline) if use.timeline else None
         if timeline is not None:
-            yield Use(timeline, use.submission, use.written, use.first, use.end)
+            used = timeline, use.submission, use.first, use.end
+            yield Use(*used, use.written, use.first_written, use.end_written)

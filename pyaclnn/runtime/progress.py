@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from pyaclnn.cann.raw import Pointer
     from pyaclnn.runtime.handle import Resource
-    from pyaclnn.runtime.memory import Memory, Use
+    from pyaclnn.runtime.memory import Span, Use
 
 __all__ = [
     "ask_those_left",
@@ -34,7 +34,9 @@ __all__ = [
     "is_complete",
     "leave_stream",
     "note_progress",
+    "require_unused",
     "require_written",
+    "unfinished",
     "unwritten",
     "waiting",
 ]
@@ -57,59 +59,90 @@ def note_progress(timeline: Timeline, owner: Resource) -> None:
     timeline.put_internal_event(internal_event)
 
 
-def require_written(routine: str, memory: Memory, first: int, end: int) -> None:
+def require_written(routine: str, span: Span) -> None:
     """Refuse to read what queued work has not written yet.
 
     A stream that is not known to have come so far is asked: others may have waited for it.
 
     Args:
         routine: The public function, for the message.
-        memory: Memory to read.
-        first: The first byte, counted from the memory's start.
-        end: The byte after the last.
+        span: The bytes to read.
 
     Raises:
         ContextError: A stream has still to write there.
         KernelError: Work on such a stream failed.
     """
-    for use in unwritten(memory, first, end):
-        stream = use.timeline.struct.stream
-        name = f"the stream 0x{raw.address_of(stream):x}" if stream else "the default stream"
+    for use in unwritten(span):
         way = "numpy(stream=...) waits for that stream first; so does its synchronize()."
-        if not stream:
+        if not use.timeline.struct.stream:
             way = "x.device.synchronize() waits for all of it, numpy(stream=...) for a stream."
-        message = (
-            f"{routine}(): work queued on {name} has still to write this array, and nothing has "
-            f"waited for it.\nHint: {way}"
-        )
-        raise ContextError(message, routine=routine)
+        raise _still_to(routine, "write", use, way)
 
 
-def unwritten(memory: Memory, first: int, end: int) -> list[Use]:
-    """List what has been queued to write a part of some memory and has not run yet.
+def require_unused(routine: str, span: Span) -> None:
+    """Refuse to write where queued work has still to read or write.
 
     A stream that is not known to have come so far is asked: others may have waited for it.
 
     Args:
-        memory: The memory.
-        first: The first byte of the part, counted from the memory's start.
-        end: The byte after the last.
+        routine: The public function, for the message.
+        span: The bytes to write.
+
+    Raises:
+        ContextError: A stream has still to use them.
+        KernelError: Work on such a stream failed.
+    """
+    for use in unfinished(span):
+        verb = "write" if use in span.memory.writers(span.first, span.end) else "read"
+        way = (
+            "x.device.synchronize() waits for it; so does an assignment, x[...] = values. With its "
+            "'stream' this is queued behind it."
+        )
+        raise _still_to(routine, verb, use, way)
+
+
+def _still_to(routine: str, verb: str, use: Use, way: str) -> ContextError:
+    stream = use.timeline.struct.stream
+    name = f"the stream 0x{raw.address_of(stream):x}" if stream else "the default stream"
+    message = (
+        f"{routine}(): work queued on {name} has still to {verb} this array, and nothing has "
+        f"waited for it.\nHint: {way}"
+    )
+    return ContextError(message, routine=routine)
+
+
+def unwritten(span: Span) -> list[Use]:
+    """List what has been queued to write some bytes and has not run yet.
+
+    A stream that is not known to have come so far is asked: others may have waited for it.
 
     Raises:
         KernelError: Work on such a stream failed.
     """
-    return [use for use in memory.writers(first, end) if not _has_written(use)]
+    writers = span.memory.writers(span.first, span.end)
+    return [use for use in writers if not _has_run(use.timeline, use.written)]
 
 
-def _has_written(use: Use) -> bool:
-    timeline = use.timeline
+def unfinished(span: Span) -> list[Use]:
+    """List what has been queued to read or write some bytes and has not run yet.
+
+    A stream that is not known to have come so far is asked: others may have waited for it.
+
+    Raises:
+        KernelError: Work on such a stream failed.
+    """
+    users = span.memory.users(span.first, span.end)
+    return [use for use in users if not _has_run(use.timeline, use.submission)]
+
+
+def _has_run(timeline: Timeline, submission: int) -> bool:
     ask_those_left()
-    if not timeline.is_complete(use.written) and not _was_left_after(use):
+    if not timeline.is_complete(submission) and not _was_left_after(timeline, submission):
         try:
             is_complete(timeline, timeline.struct.stream)
         except ContextError:  # its owner has destroyed the stream, which waits for its work
             return True
-    return timeline.is_complete(use.written)
+    return timeline.is_complete(submission)
 
 
 def is_complete(timeline: Timeline, stream: Pointer) -> bool:
@@ -336,7 +369,7 @@ def ask_those_left() -> None:
                 _left.remove(internal_event)
 
 
-def _was_left_after(use: Use) -> bool:
-    """Return whether an event shows this use, whose stream may be destroyed."""
+def _was_left_after(timeline: Timeline, submission: int) -> bool:
+    """Return whether an event shows that a submission has run, whose stream may be destroyed."""
     left = [internal_event.recorded for internal_event in _left.copy()]
-    return any(known and known[0] is use.timeline and known[1] >= use.written for known in left)
+    return any(known and known[0] is timeline and known[1] >= submission for known in left)

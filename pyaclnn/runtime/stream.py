@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
     from pyaclnn.cann.raw import Pointer
     from pyaclnn.runtime.foreign import SharedStream, StreamLike
-    from pyaclnn.runtime.memory import Memory
+    from pyaclnn.runtime.memory import Span
 
 __all__ = ["Stream", "catch_up", "require_stream"]
 
@@ -194,16 +194,15 @@ class Stream(Handle):
         return Workspace(self._timeline, self._device)
 
     @contextlib.contextmanager
-    def _using(self, *memories: Memory, written: tuple[int, int] = (0, 0)) -> Iterator[None]:
-        """Submit work in a ``with`` statement; ``memories`` live until the stream has passed it.
+    def _using(self, *spans: Span, writes: bool = False) -> Iterator[None]:
+        """Submit work in a ``with`` statement; its memory lives until the stream has passed it.
 
         The stream's context is current inside. If submitting fails, part of the work may have been
         queued before, so the memory is kept as well.
 
         Args:
-            *memories: The memory that the work uses.
-            written: Which bytes of the first memory the work writes: from the one, to before the
-                other.
+            *spans: The bytes that the work uses.
+            writes: Whether it writes the first of them.
 
         Raises:
             ContextError: Memory was given back already.
@@ -211,7 +210,7 @@ class Stream(Handle):
         """
         catch_up(self)
         submission = Submission(self._timeline)
-        submission.begin_on(*memories, written=written)
+        submission.begin_on(*spans, writes=writes)
         try:
             with self._device._active():
                 yield

@@ -10,7 +10,7 @@ from pyaclnn.base.errors import ContextError
 from pyaclnn.cann import raw
 
 if TYPE_CHECKING:
-    from pyaclnn.runtime.memory import Memory
+    from pyaclnn.runtime.memory import Span
     from pyaclnn.runtime.timeline import Timeline
 
 __all__ = ["Submission"]
@@ -24,40 +24,37 @@ class Submission:
         self._struct = timeline.struct
         self._open = raw.ffi.new("struct binding_submission *")
 
-    def begin(
-        self, blocks: Any = raw.NULL, count: int = 0, written: tuple[int, int] = (0, 0)
-    ) -> int:
+    def begin(self, spans: Any = raw.NULL, count: int = 0, *, writes: bool = False) -> int:
         """Count the submission, and note which memory it uses.
 
         Args:
-            blocks: The blocks, an array of C.
+            spans: Bytes of blocks, an array of C.
             count: How many.
-            written: Where it writes the first block: a byte, and the one after the last.
+            writes: Whether it writes the first of them.
 
         Returns:
             0, or why not.
         """
-        status: int = lib.binding_submission_begin(
-            self._struct, blocks, count, *written, self._open
-        )
+        status: int = lib.binding_submission_begin(self._struct, spans, count, writes, self._open)
         return status
 
-    def begin_on(self, *memories: Memory, written: tuple[int, int]) -> None:
+    def begin_on(self, *spans: Span, writes: bool) -> None:
         """Begin, making room for the note in blocks that many streams use.
 
         Args:
-            *memories: The memory it uses, which lives until the stream has passed it.
-            written: Where it writes the first of them: a byte, and the one after the last.
+            *spans: The bytes it uses, whose memory lives until the stream has passed it.
+            writes: Whether it writes the first of them.
 
         Raises:
             ContextError: Memory was given back already.
         """
-        blocks = raw.ffi.new("struct binding_block *[]", [memory.block for memory in memories])
-        status = self.begin(blocks, len(memories), written)
+        words = [(span.memory.block, span.first, span.end) for span in spans]
+        noted = raw.ffi.new("struct binding_span[]", words)
+        status = self.begin(noted, len(words), writes=writes)
         if status == raw.BINDING_BUSY:
-            for memory in memories:
-                memory.make_room()
-            status = self.begin(blocks, len(memories), written)
+            for span in spans:
+                span.memory.make_room()
+            status = self.begin(noted, len(words), writes=writes)
         if status:
             message = "memory that this work needs was given back.\nHint: close it later."
             raise ContextError(message, routine="Stream")

@@ -12,8 +12,9 @@ from pyaclnn.cann import raw
 from pyaclnn.cann.gate import call
 from pyaclnn.runtime.dtypes import conversion_hint
 from pyaclnn.runtime.host import require_numpy
+from pyaclnn.runtime.memory import Span
 from pyaclnn.runtime.pinned import pinned_memory
-from pyaclnn.runtime.progress import require_written
+from pyaclnn.runtime.progress import require_unused, require_written
 from pyaclnn.runtime.shapes import count_of
 from pyaclnn.runtime.stream import require_stream
 
@@ -47,10 +48,10 @@ class Place(NamedTuple):
     memory: Memory
     address: int
 
-    def span(self, nbytes: int) -> tuple[int, int]:
-        """Return where so many bytes begin and end, counted from the start of the memory."""
+    def span(self, nbytes: int) -> Span:
+        """Return so many bytes from here on."""
         first = self.address - raw.address_of(self.memory.pointer)
-        return first, first + nbytes
+        return Span(self.memory, first, first + nbytes)
 
 
 def copy_bytes(
@@ -73,16 +74,16 @@ def copy_bytes(
 
     Raises:
         InvalidArgumentError: The stream is of another device, or the array is not pinned.
-        ContextError: Without a stream, the bytes to be read are still to be written.
+        ContextError: Without a stream, the bytes to be read are still to be written, or those to
+            be written are still used.
     """
     pointers = [_start_of(host), raw.pointer_to(place.address)]
     if kind == raw.ACL_MEMCPY_HOST_TO_DEVICE:
         pointers.reverse()
     target, source = pointers
-    written = place.span(host.nbytes)
+    span, reads = place.span(host.nbytes), kind == raw.ACL_MEMCPY_DEVICE_TO_HOST
     if stream is None:
-        if kind == raw.ACL_MEMCPY_DEVICE_TO_HOST:
-            require_written(routine, place.memory, *written)
+        (require_written if reads else require_unused)(routine, span)
         with place.device._active():
             copy_now(target, source, host.nbytes, kind)
         return
@@ -97,9 +98,7 @@ def copy_bytes(
             "for ordinary memory CANN would wait for the stream behind your back; pin it, or leave "
             "the stream out and synchronize yourself.",
         )
-    if kind == raw.ACL_MEMCPY_DEVICE_TO_HOST:
-        written = (0, 0)
-    with queue._using(place.memory, memory, written=written):
+    with queue._using(span, Span(memory, 0, memory.nbytes), writes=not reads):
         call("aclrtMemcpyAsync", target, host.nbytes, source, host.nbytes, kind, queue.pointer)
 
 
@@ -122,7 +121,8 @@ def copy_between(
     Raises:
         InvalidArgumentError: They differ in shape or dtype, one is not contiguous, or the stream
             is of another device.
-        ContextError: Without a stream, what is to be read is still to be written.
+        ContextError: Without a stream, what is to be read is still to be written, or what is to
+            be written is still used.
     """
     (target, layout), (source, given) = to, of
     check_alike(routine, given, layout)
@@ -134,12 +134,13 @@ def copy_between(
     kind = raw.ACL_MEMCPY_DEVICE_TO_DEVICE
     pointers = raw.pointer_to(target.address), raw.pointer_to(source.address)
     if stream is None:
-        require_written(routine, source.memory, *source.span(nbytes))
+        require_written(routine, source.span(nbytes))
+        require_unused(routine, target.span(nbytes))
         with target.device._active():
             copy_now(*pointers, nbytes, kind)
         return
     queue = require_stream(routine, stream, target.device)
-    with queue._using(target.memory, source.memory, written=target.span(nbytes)):
+    with queue._using(target.span(nbytes), source.span(nbytes), writes=True):
         call("aclrtMemcpyAsync", pointers[0], nbytes, pointers[1], nbytes, kind, queue.pointer)
 
 
@@ -186,6 +187,7 @@ def fill_bytes(place: Place, nbytes: int, value: int, stream: StreamLike | None)
 
     Raises:
         InvalidArgumentError: The value is no byte, or the stream is of another device.
+        ContextError: Without a stream, the bytes are still used.
     """
     byte = count_of(value, 255)
     if byte is None:
@@ -194,11 +196,12 @@ def fill_bytes(place: Place, nbytes: int, value: int, stream: StreamLike | None)
         return
     target = raw.pointer_to(place.address)
     if stream is None:
+        require_unused("fill_bytes", place.span(nbytes))
         with place.device._active():
             call("aclrtMemset", target, nbytes, byte, nbytes)
         return
     queue = require_stream("fill_bytes", stream, place.device)
-    with queue._using(place.memory, written=place.span(nbytes)):
+    with queue._using(place.span(nbytes), writes=True):
         call("aclrtMemsetAsync", target, nbytes, byte, nbytes, queue.pointer)
 
 

@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Read-after-write and write-after-write ordering between streams."""
+"""Ordering of uses of an array after those that are queued on other streams, or on any."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
 from pyaclnn._binding import lib
-from pyaclnn.runtime.progress import unwritten
+from pyaclnn.runtime.progress import unfinished, unwritten
 from pyaclnn.runtime.stream import Stream
 
 if TYPE_CHECKING:
     from pyaclnn.runtime.foreign import StreamLike
 
-__all__ = ["follow_writers", "is_ordered"]
+__all__ = ["follow_writers", "is_ordered", "wait_for_users"]
 
 _is_of: Any = lib.binding_block_is_of
 
@@ -54,7 +54,7 @@ def follow_writers(array: Any, queue: Stream | None) -> None:
     if queue is not None and is_ordered(array, queue):
         return
     place = array._place()  # noqa: SLF001  # of an array
-    for use in unwritten(place.memory, *place.span(array._layout.span)):
+    for use in unwritten(place.span(array._layout.span)):
         if queue is not None and use.timeline is queue._timeline:
             continue
         writer = Stream.borrow(use.timeline.struct.stream, place.device)
@@ -63,3 +63,19 @@ def follow_writers(array: Any, queue: Stream | None) -> None:
             continue
         with writer.record() as reached:
             queue.wait(reached)
+
+
+def wait_for_users(array: Any) -> None:
+    """Wait until no queued work has still to read or write an array.
+
+    Drives ``aclrtSynchronizeStream``.
+
+    Args:
+        array: A device array.
+
+    Raises:
+        KernelError: Work that was waited for failed.
+    """
+    place = array._place()  # noqa: SLF001  # of an array
+    for use in unfinished(place.span(array._layout.span)):
+        Stream.borrow(use.timeline.struct.stream, place.device).synchronize()

@@ -32,14 +32,15 @@ def block(released: list[int], address: int = 4096, nbytes: int = 64) -> Memory:
     return Memory("memory", raw.pointer_to(address), nbytes, release)
 
 
-def blocks_of(*memories: Memory) -> Any:
-    return raw.ffi.new("struct binding_block *[]", [memory.block for memory in memories])
+def spans_of(*memories: Memory, first: int = 0, end: int = 64) -> Any:
+    words = [(memory.block, first, end) for memory in memories]
+    return raw.ffi.new("struct binding_span[]", words)
 
 
 def submit(timeline: Timeline, *memories: Memory) -> int:
     """Submit work that uses memory, and return its number."""
     begun = Submission(timeline)
-    assert begun.begin(blocks_of(*memories), len(memories)) == 0
+    assert begun.begin(spans_of(*memories), len(memories)) == 0
     begun.end()
     return timeline.sync_point
 
@@ -75,7 +76,7 @@ def test_memory_waits_for_every_timeline_that_uses_it(released: list[int]) -> No
 def test_a_fifth_timeline_needs_room_and_none_is_forgotten(released: list[int]) -> None:
     timelines, memory = [Timeline(CONTEXT, STREAM) for _ in range(5)], block(released)
     marks = [submit(timeline, memory) for timeline in timelines[:4]]
-    refused = Submission(timelines[4]).begin(blocks_of(memory), 1)
+    refused = Submission(timelines[4]).begin(spans_of(memory), 1)
     assert refused == raw.BINDING_BUSY
     assert timelines[4].sync_point == 0
     memory.make_room()
@@ -98,14 +99,14 @@ def test_a_timeline_that_is_gone_holds_nothing_up(released: list[int]) -> None:
 def test_closed_memory_is_not_accepted_any_more(released: list[int]) -> None:
     timeline, memory = Timeline(CONTEXT, STREAM), block(released)
     memory.let_go()
-    assert Submission(timeline).begin(blocks_of(memory), 1) == raw.BINDING_CLOSED
+    assert Submission(timeline).begin(spans_of(memory), 1) == raw.BINDING_CLOSED
 
 
 def test_a_mark_stops_before_submissions_that_are_not_queued_yet(released: list[int]) -> None:
     timeline, memory = Timeline(CONTEXT, STREAM), block(released)
     submit(timeline, memory)
     begun = Submission(timeline)
-    begun.begin(blocks_of(memory), 1)
+    begun.begin(spans_of(memory), 1)
     assert timeline.sync_point == 1
     begun.end()
     assert timeline.sync_point == 2
@@ -116,7 +117,7 @@ def test_a_mark_stops_before_submissions_that_are_not_queued_yet(released: list[
 def write(timeline: Timeline, memory: Memory, first: int, end: int) -> int:
     """Submit work that writes bytes of memory, and return its number."""
     begun = Submission(timeline)
-    assert begun.begin(blocks_of(memory), 1, (first, end)) == 0
+    assert begun.begin(spans_of(memory, first=first, end=end), 1, writes=True) == 0
     begun.end()
     return timeline.sync_point
 
@@ -145,6 +146,37 @@ def test_who_has_still_to_write_bytes_is_known(released: list[int]) -> None:
     last = write(timeline, memory, 40, 48)
     assert writers(8, 16) == set()
     timeline.passed(last)
+    other.passed(1)
+    memory.let_go()
+
+
+def test_who_has_still_to_use_bytes_is_known(released: list[int]) -> None:
+    timeline, other, memory = *(Timeline(CONTEXT, STREAM) for _ in range(2)), block(released)
+    for first in (8, 24):
+        begun = Submission(timeline)
+        assert begun.begin(spans_of(memory, first=first, end=first + 8), 1) == 0
+        begun.end()
+    write(other, memory, 40, 48)
+
+    def users(first: int, end: int) -> set[Timeline]:
+        return {use.timeline for use in memory.users(first, end)}
+
+    cases: dict[tuple[int, int], set[Timeline]] = {
+        (0, 8): set(), (8, 9): {timeline}, (31, 40): {timeline}, (32, 40): set(),
+        (47, 64): {other}, (31, 41): {timeline, other},
+    }  # fmt: skip
+    assert {place: users(*place) for place in cases} == cases
+    assert memory.writers(0, 40) == []
+    memory.make_room()
+    assert users(0, 64) == {timeline, other}
+    timeline.passed(timeline.sync_point)
+    assert users(0, 64) == {other}
+    # Earlier uses have completed, and do not count.
+    begun = Submission(timeline)
+    assert begun.begin(spans_of(memory, first=48, end=56), 1) == 0
+    begun.end()
+    assert users(0, 40) == set()
+    timeline.passed(timeline.sync_point)
     other.passed(1)
     memory.let_go()
 
@@ -180,7 +212,7 @@ def test_what_was_queued_beside_an_unfinished_submission_passes_without_it(
 ) -> None:
     timeline = Timeline(CONTEXT, STREAM)
     memory, slow = block(released), Submission(timeline)
-    slow.begin(blocks_of(memory), 1)
+    slow.begin(spans_of(memory), 1)
     write(timeline, memory, 0, 8)
     mark = timeline.sync_point
     memory.let_go()

@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Memory that queued work still uses is not overwritten by copies that wait for nothing."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+from pyaclnn import mock
+from pyaclnn.base.errors import ContextError
+from pyaclnn.cann.gate import call
+from pyaclnn.runtime.array import DeviceArray
+from pyaclnn.runtime.creation import to_device
+from pyaclnn.runtime.stream import Stream
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from pyaclnn.runtime.device import Device
+
+HOST = np.arange(8, dtype=np.float32)
+SEVENS = np.full(8, 7, np.float32)
+
+
+@pytest.fixture(autouse=True)
+def no_violation() -> Iterator[None]:
+    before = mock.violations()
+    yield
+    assert mock.violations() == before
+
+
+@pytest.fixture
+def x(device: Device) -> Iterator[DeviceArray]:
+    made = to_device(HOST, device)
+    yield made
+    made.close()
+
+
+def test_an_assignment_waits_for_work_that_reads_the_part(device: Device, x: DeviceArray) -> None:
+    y = x + 1
+    x[0] = 50
+    assert x.numpy().tolist() == [50, 1, 2, 3, 4, 5, 6, 7]
+    device.synchronize()
+    assert (y.numpy() == HOST + 1).all()
+
+
+def test_an_assignment_waits_for_work_that_writes_the_part(x: DeviceArray) -> None:
+    x += 1
+    x[:2] = 50
+    assert x.numpy().tolist() == [50, 50, 3, 4, 5, 6, 7, 8]
+
+
+def test_an_assignment_waits_for_other_streams(device: Device, x: DeviceArray) -> None:
+    with Stream(device) as stream:
+        y = DeviceArray.empty(x.shape, x.dtype, device)
+        y.copy_from(x, stream)
+        x[...] = SEVENS
+        assert (y.numpy() == HOST).all()
+
+
+WAYS: dict[str, Callable[[DeviceArray], object]] = {
+    "copy_from": lambda x: x.copy_from(SEVENS),
+    "copy_from a device array": lambda x: x.copy_from(to_device(SEVENS, x.device)),
+    "fill_bytes": lambda x: x.fill_bytes(0),
+}
+USES: dict[str, Callable[[DeviceArray], object]] = {
+    "read": lambda x: x + 1,
+    "write": lambda x: x.__iadd__(1),
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("use", USES)
+def test_a_copy_is_refused_where_queued_work_uses_the_bytes(
+    device: Device, x: DeviceArray, use: str, way: str
+) -> None:
+    other = USES[use](x)
+    with pytest.raises(ContextError, match=f"default stream has still to {use} this array"):
+        WAYS[way](x)
+    device.synchronize()
+    WAYS[way](x)
+    assert set(x.numpy()) <= {0, 7}
+    del other
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_other_bytes_of_the_same_memory_can_be_overwritten(
+    device: Device, x: DeviceArray, way: str
+) -> None:
+    whole = DeviceArray.empty((16,), x.dtype, device)
+    whole[:8] = HOST
+    y = whole[:8] + 1
+    WAYS[way](whole[8:])
+    device.synchronize()
+    assert (y.numpy() == HOST + 1).all()
+
+
+@pytest.mark.parametrize("part", [slice(1), slice(7, 8)])
+def test_uses_of_several_parts_are_all_known(device: Device, x: DeviceArray, part: slice) -> None:
+    ends = x[:2] + 1, x[6:] + 1
+    with pytest.raises(ContextError, match="still to read"):
+        x[part].fill_bytes(0)
+    device.synchronize()
+    assert [end.numpy().tolist() for end in ends] == [[1, 2], [7, 8]]
+
+
+def test_a_wait_by_the_host_application_counts(x: DeviceArray) -> None:
+    y = x + 1
+    call("aclrtSynchronizeDevice")
+    x.copy_from(SEVENS)
+    assert (y.numpy() == HOST + 1).all()
+
+
+def test_a_copy_on_the_stream_of_the_work_is_queued_behind_it(device: Device) -> None:
+    with Stream(device) as stream:
+        x, y = to_device(HOST, device), DeviceArray.empty((8,), np.float32, device)
+        y.copy_from(x, stream)
+        x.fill_bytes(0, stream)
+        stream.synchronize()
+        assert (y.numpy() == HOST).all()
+        assert not x.numpy().any()

@@ -12,6 +12,7 @@ import ctypes
 import gc
 import importlib
 import json
+import linecache
 import os
 import runpy
 import selectors
@@ -105,6 +106,8 @@ def _run(folder: str, environment: dict[str, str], words: list[str]) -> None:
         return
     sys.path[0] = ""
     main = sys.modules["__main__"] = types.ModuleType("__main__")
+    if sys.version_info >= (3, 13):  # whose tracebacks show lines of such a program
+        linecache.cache["<string>"] = (len(what), None, what.splitlines(keepends=True), "<string>")
     try:
         exec(compile(what, "<string>", "exec"), main.__dict__)  # noqa: S102  # it is `python -c`
     except Exception as error:  # noqa: BLE001  # reported as Python does, without this file

@@ -48,9 +48,8 @@ def _is_same(one: Any, other: Any) -> bool:
 
 
 def _queue_copy(target: Any, source: Any, queue: Stream) -> None:
-    """Queue a copy by the operator, after all queued writes to both arrays."""
-    for used in (target, source):
-        follow_writers(used, queue)
+    """Queue a copy by the operator, after all queued writes to the source."""
+    follow_writers(source, queue)
     _operators().copy(target, source, queue)
 
 

@@ -235,16 +235,15 @@ def test_a_python_that_does_not_start_has_its_time(looker: Looker, tmp_path: Pat
     ids=["descriptors", "nameless", "no-errors", "no-folder"],
 )
 def test_a_program_in_an_unusual_state_has_its_device(looker: Looker, command: str) -> None:
-    imports = ["bash", "-c", command, sys.executable, "-c", "import socket"]
-    if subprocess.run(imports, stderr=subprocess.DEVNULL, check=False).returncode:
+    start = ["bash", "-c", command, sys.executable, "-c"]
+    if subprocess.run([*start, "import socket"], stderr=subprocess.DEVNULL, check=False).returncode:
         pytest.skip("this Python itself imports nothing there: 3.13.0 does so without a folder")
     for _ in range(3):
         code = f"import sys; sys.path.append({str(KERNEL.parent)!r}); from npu import *; load()\n"
         code += FINISH + LOOK + END + "; print('fine')"
-        environment = {**os.environ, VARIABLE: looker.session}
         done = subprocess.run(
-            ["bash", "-c", command, sys.executable, "-c", code],
-            env=environment,
+            [*start, code],
+            env={**os.environ, VARIABLE: looker.session},
             stdout=subprocess.PIPE,
             text=True,
             check=False,

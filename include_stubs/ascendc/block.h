@@ -66,6 +66,7 @@ inline void SynchroniseAll(const Call &call, bool one_kind)
         return CoresOf(core.launch, core.cube) + (other ? CoresOf(core.launch, !core.cube) : 0);
     };
     const uint32_t round = arrived++ / cores();
+    core.clocks.WaitForAll(); /* a barrier of all units comes first */
     if (!core.WaitUntil([&arrived, cores, round] { return arrived / cores() > round; })) {
         call.Fail(rule::Synchronisation,
                   Text("%u of %u cores wait here, and the others have ended; on the chip this "

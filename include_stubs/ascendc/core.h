@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "ascendc/fault.h"
+#include "ascendc/order.h"
 #include "ascendc/params.h"
 #include "ascendc/position.h"
 #include "ascendc/turns.h"
@@ -44,18 +45,35 @@ enum class Shadow : uint8_t { Unwritten, Written, Consumed };
 struct Arena {
     std::vector<uint8_t> bytes;
     std::vector<Shadow> shadow;
+    std::vector<Accesses> accesses; /* of each 32 bytes */
     uint32_t used = 0;
 
     void Resize(uint32_t size)
     {
         bytes.assign(size, 0x7F); /* a NaN in every float type */
         shadow.assign(size, Shadow::Unwritten);
+        accesses.assign((size + 31) / 32, {});
     }
 
     void Forget(uint32_t begin, uint32_t size, Shadow state)
     {
         std::fill_n(bytes.begin() + begin, size, uint8_t{0x7F});
         std::fill_n(shadow.begin() + begin, size, state);
+    }
+
+    /* Calls f with the accesses of each 32 bytes of a range. */
+    template <typename F> void EachAccess(uint64_t begin, uint64_t size, F f)
+    {
+        for (uint64_t at = begin / 32; at * 32 < begin + size; at++) {
+            f(accesses[at]);
+        }
+    }
+
+    /* A new owner: what was done there before is ordered by how it got the memory. */
+    void Renew(uint32_t begin, uint32_t size)
+    {
+        Forget(begin, size, Shadow::Unwritten);
+        EachAccess(begin, size, [](Accesses &accesses) { accesses = {}; });
     }
 };
 
@@ -72,24 +90,9 @@ struct Buffer {
     BufferState state = BufferState::Free;
     uint32_t generation = 0;  /* counts AllocTensor: handles of an earlier one are stale */
     Site touched{};           /* where it last changed its state */
-    pipe_t writer = PIPE_ALL; /* the last writer; PIPE_ALL: none */
-    bool scalar = false;      /* the last write was the scalar unit's, which counts as PIPE_V */
-    uint32_t ordered = 0;     /* bit p: unit p has waited for that write */
+    Clocks enqueued{};        /* when it entered its queue */
     const char *consumer = ""; /* the call that used it up, and where */
     Site consumed{};
-
-    void WrittenBy(pipe_t pipe)
-    {
-        writer = pipe;
-        ordered = 0;
-    }
-
-    void WaitedFor(pipe_t first, pipe_t second)
-    {
-        if (writer == first || (scalar && first == PIPE_S)) {
-            ordered |= 1U << second;
-        }
-    }
 };
 
 inline std::string Describe(const Buffer &buffer)
@@ -189,6 +192,7 @@ class Core {
         Order order;
         int id;
         Site site;
+        Done done;
     };
 
     /* Makes the block one of a cube core and of so many vector cores. */
@@ -233,6 +237,7 @@ class Core {
     std::deque<Buffer> buffers; /* a deque: tensors point to them */
     std::deque<Queue> queues;
     std::vector<Flag> flags;
+    Clocks clocks;
     TPipe *pipe = nullptr;
     struct {
         bool counts = false; /* elements of all repeats, not bits of one */

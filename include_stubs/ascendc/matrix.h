@@ -315,7 +315,9 @@ void Fixpipe(const GlobalTensor<D> &dst, const LocalTensor<S> &src,
     }
     /* The copy to the scales' own memory is the fixpipe's; a queue orders it as one of MTE1. */
     const emulation::Buffer *buffer = emulation::Maker::BufferOf(cbufWorkspace);
-    const bool by_event = buffer != nullptr && (buffer->ordered >> PIPE_FIX & 1U) != 0;
+    const bool by_event =
+        buffer != nullptr && buffer->arena->accesses[buffer->begin / 32].FollowsWrite(
+                                 emulation::Core::Current().clocks, PIPE_FIX);
     const emulation::Operand<uint64_t> scales(call, "cbufWorkspace", cbufWorkspace,
                                               by_event ? PIPE_FIX : PIPE_MTE1);
     emulation::PutThrough(call, dst, src, p, config.format,

@@ -43,8 +43,8 @@ template <typename T> class Operand {
         }
     }
 
-    /* The scalar unit reads it: it is ordered by what that unit or the vector unit waited for. */
-    Operand &ReadByScalar()
+    /* The scalar unit uses it: it is ordered by what that unit or the vector unit waited for. */
+    Operand &ByScalar()
     {
         reader_ = PIPE_S;
         return *this;
@@ -119,13 +119,15 @@ template <typename T> class Operand {
                 Unreadable(buffer_->arena->shadow[i], (first + i - begin) / sizeof(T));
             }
         }
-        if (buffer_->writer != pipe_ && buffer_->writer != PIPE_ALL &&
-            (buffer_->ordered & (1U << pipe_ | 1U << reader_)) == 0) {
-            Fail(rule::Synchronisation,
-                 Text("%s wrote it and %s reads it with nothing to order the two: EnQue and DeQue "
-                      "through a queue of that direction, or SetFlag and WaitFlag",
-                      PipeName(buffer_->writer), PipeName(reader_)));
-        }
+        const Clocks &clocks = Core::Current().clocks;
+        buffer_->arena->EachAccess(begin, count, [&](Accesses &accesses) {
+            if (!FollowsWrite(accesses)) {
+                Unordered(accesses.Writer(), "wrote", accesses.LineOfWrite(), "reads");
+            }
+            if (reader_ != PIPE_S) { /* that unit has what it reads before it goes on */
+                accesses.Read(pipe_, clocks.Now(), call_.site.line);
+            }
+        });
         return &buffer_->arena->bytes[begin];
     }
 
@@ -134,12 +136,7 @@ template <typename T> class Operand {
         const uint64_t begin = Extent(first, count);
         std::fill_n(buffer_->arena->shadow.begin() + static_cast<ptrdiff_t>(begin), count,
                     Shadow::Written);
-        buffer_->scalar = false;
-        if (buffer_->writer != pipe_) {
-            buffer_->WrittenBy(pipe_);
-        } else {
-            buffer_->ordered = 0;
-        }
+        WrittenNow(begin, count);
         return &buffer_->arena->bytes[begin];
     }
 
@@ -151,7 +148,7 @@ template <typename T> class Operand {
                                static_cast<uint32_t>(elements * sizeof(T)), Shadow::Consumed);
         buffer_->consumer = call_.api;
         buffer_->consumed = call_.site;
-        buffer_->WrittenBy(pipe_);
+        WrittenNow(begin, elements * sizeof(T));
     }
 
     template <typename U> bool Overlaps(const Operand<U> &other) const
@@ -193,6 +190,40 @@ template <typename T> class Operand {
         return begin;
     }
 
+    bool FollowsWrite(const Accesses &accesses) const
+    {
+        const Clocks &clocks = Core::Current().clocks;
+        return accesses.FollowsWrite(clocks, pipe_) || accesses.FollowsWrite(clocks, reader_);
+    }
+
+    /* Checks that no other unit still uses the bytes, and marks them as this one's. */
+    void WrittenNow(uint64_t begin, uint64_t count) const
+    {
+        const Clocks &clocks = Core::Current().clocks;
+        buffer_->arena->EachAccess(begin, count, [&](Accesses &accesses) {
+            if (!FollowsWrite(accesses)) {
+                Unordered(accesses.Writer(), "wrote", accesses.LineOfWrite(), "writes");
+            }
+            const pipe_t reader = accesses.StillReads(clocks, pipe_);
+            if (reader != PIPE_ALL && accesses.StillReads(clocks, reader_) != PIPE_ALL) {
+                Unordered(reader, "reads", accesses.LineOfRead(reader), "writes");
+            }
+            accesses.Write(pipe_, clocks.Now(), call_.site.line);
+            if (reader_ == PIPE_S) {
+                accesses.SetByScalar();
+            }
+        });
+    }
+
+    [[noreturn]] void Unordered(pipe_t other, const char *did, int line, const char *does) const
+    {
+        Fail(rule::Synchronisation,
+             Text("%s %s it in line %d and %s %s it with nothing to order the two: EnQue and DeQue "
+                  "through a queue of that direction, or SetFlag and WaitFlag of %s_%s",
+                  PipeName(other), did, line, PipeName(reader_), does, ShortName(other),
+                  ShortName(reader_)));
+    }
+
     [[noreturn]] void Unreadable(Shadow state, uint64_t element) const
     {
         const auto index = static_cast<unsigned long long>(element);
@@ -208,7 +239,7 @@ template <typename T> class Operand {
     LocalTensor<T> tensor_;
     Buffer *buffer_;
     pipe_t pipe_;
-    pipe_t reader_; /* pipe reported for a missing order; pipe_ but for single elements */
+    pipe_t reader_; /* the unit that reports name: pipe_, or that of single elements */
 };
 
 }  // namespace AscendC::emulation
@@ -218,15 +249,14 @@ namespace AscendC {
 template <typename T> T LocalTensor<T>::GetValue(uint32_t index, emulation::Site site) const
 {
     const emulation::Call call("LocalTensor::GetValue", site);
-    return emulation::Operand<T>(call, "tensor", *this).ReadByScalar().Load(index);
+    return emulation::Operand<T>(call, "tensor", *this).ByScalar().Load(index);
 }
 
 template <typename T>
 void LocalTensor<T>::SetValue(uint32_t index, T value, emulation::Site site) const
 {
     const emulation::Call call("LocalTensor::SetValue", site);
-    emulation::Operand<T>(call, "tensor", *this).Store(index, value);
-    buffer_->scalar = true;
+    emulation::Operand<T>(call, "tensor", *this).ByScalar().Store(index, value);
 }
 
 }  // namespace AscendC

@@ -112,7 +112,7 @@ class Source {
         }
         const uint32_t begin = area.used;
         area.used += static_cast<uint32_t>(size);
-        arena.Forget(begin, static_cast<uint32_t>(size), Shadow::Unwritten);
+        arena.Renew(begin, static_cast<uint32_t>(size));
         Buffer buffer{};
         buffer.arena = &arena;
         buffer.position = position;
@@ -237,15 +237,16 @@ namespace emulation {
 inline void SetEvent(Order order, int32_t id, Site site)
 {
     const Call call("SetFlag", site);
-    auto &flags = emulation::Core::Current().flags;
-    for (const auto &flag : flags) {
+    Core &core = Core::Current();
+    for (const auto &flag : core.flags) {
         if (flag.order == order && flag.id == id) {
             call.Fail(rule::Synchronisation,
                       Text("event %d is set already, since line %d: WaitFlag it first",
                                       static_cast<int>(id), flag.site.line));
         }
     }
-    flags.push_back({order, static_cast<int>(id), site});
+    core.flags.push_back(
+        {order, static_cast<int>(id), site, core.clocks.Mark().Reached(order.first)});
 }
 
 inline void WaitEvent(Order order, int32_t id, Site site)
@@ -261,10 +262,8 @@ inline void WaitEvent(Order order, int32_t id, Site site)
                                   "the same event and number first",
                                   static_cast<int>(id)));
     }
+    core.clocks.Wait(order.second, set->done);
     core.flags.erase(set);
-    for (emulation::Buffer &buffer : core.buffers) {
-        buffer.WaitedFor(order.first, order.second);
-    }
 }
 
 }  // namespace emulation
@@ -284,10 +283,8 @@ void WaitFlag(int32_t id, emulation::Site site = emulation::Site::Here())
 /* PIPE_ALL orders everything; the barrier of one unit only orders what is in order here anyhow. */
 template <pipe_t pipe> void PipeBarrier()
 {
-    for (emulation::Buffer &buffer : emulation::Core::Current().buffers) {
-        if (pipe == PIPE_ALL) {
-            buffer.ordered = ~0U;
-        }
+    if (pipe == PIPE_ALL) {
+        emulation::Core::Current().clocks.WaitForAll();
     }
 }
 

@@ -106,6 +106,13 @@ inline const char *PipeName(pipe_t pipe)
     return names[pipe];
 }
 
+/* The unit's name in events. */
+inline const char *ShortName(pipe_t pipe)
+{
+    static const char *const names[] = {"S", "V", "M", "MTE1", "MTE2", "MTE3", "FIX", "ALL"};
+    return names[pipe];
+}
+
 /* Returns whether a position is part of the unified buffer, the memory of the vector unit. */
 constexpr bool InUnifiedBuffer(TPosition position)
 {

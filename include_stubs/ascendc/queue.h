@@ -25,8 +25,7 @@ template <TPosition from, TPosition to, int32_t depth, int32_t mask = 0> class T
             if (buffer->state == emulation::BufferState::Free) {
                 Enter(*buffer, emulation::BufferState::Allocated, site);
                 buffer->generation++;
-                buffer->writer = PIPE_ALL;
-                buffer->arena->Forget(buffer->begin, buffer->size, emulation::Shadow::Unwritten);
+                buffer->arena->Renew(buffer->begin, buffer->size);
                 return emulation::Maker::Make<T>(*buffer, 0, buffer->size);
             }
         }
@@ -55,6 +54,7 @@ template <TPosition from, TPosition to, int32_t depth, int32_t mask = 0> class T
                                       queue_->depth, queue_->waiting.size()));
         }
         Enter(buffer, emulation::BufferState::Waiting, site);
+        buffer.enqueued = emulation::Core::Current().clocks.Mark();
         queue_->waiting.push_back(&buffer);
         return true;
     }
@@ -94,7 +94,9 @@ template <TPosition from, TPosition to, int32_t depth, int32_t mask = 0> class T
         emulation::Buffer &buffer = *queue_->waiting.front();
         queue_->waiting.pop_front();
         Enter(buffer, emulation::BufferState::Taken, site);
-        buffer.WaitedFor(emulation::PlaceOf(source).producer, emulation::PlaceOf(target).consumer);
+        emulation::Core::Current().clocks.Wait(
+            emulation::PlaceOf(target).consumer,
+            buffer.enqueued.Reached(emulation::PlaceOf(source).producer));
         return emulation::Maker::Make<T>(buffer, 0, buffer.size);
     }
 

@@ -146,7 +146,11 @@ template <typename T> void MayWrite(T value)
                     std::fill(buffer.arena->shadow.begin() + buffer.begin + (byte - first),
                               buffer.arena->shadow.begin() + buffer.begin + buffer.size,
                               Shadow::Written);
-                    buffer.WrittenBy(PIPE_V);
+                    const uint64_t from = buffer.begin + static_cast<uint64_t>(byte - first);
+                    buffer.arena->EachAccess(
+                        from, buffer.begin + buffer.size - from, [](Accesses &accesses) {
+                            accesses.Write(PIPE_V, Core::Current().clocks.Now(), 0);
+                        });
                 }
             }
         }

@@ -71,7 +71,7 @@ template <typename T> struct Matrix {
     {
         if (local) {
             const pipe_t reader = PlaceOf(local->GetPosition()).consumer;
-            return Operand<T>(call, name, *local, reader).ReadByScalar().Load(index);
+            return Operand<T>(call, name, *local, reader).ByScalar().Load(index);
         }
         if (!global) {
             call.Fail(rule::Tiling, Text("%s was never set", name));

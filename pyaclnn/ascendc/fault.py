@@ -22,7 +22,7 @@ RULES = {
     "queue": "AllocTensor, EnQue, DeQue and FreeTensor are out of step",
     "race": "two blocks touch the same bytes",
     "reuse": "a tensor is read after a call used its memory up",
-    "synchronisation": "one unit reads what another wrote, with nothing to order the two",
+    "synchronisation": "two units use the same memory, with nothing to order the two",
     "temporary": "the temporary memory is smaller than what the tiling addresses",
     "tiling": "the tiling data are missing, incomplete or contradict themselves",
     "timeout": "the kernel ran longer than the launch allowed",

@@ -33,14 +33,32 @@ inline const char *SourceName(size_t number, size_t sources)
     return sources == 1 ? "src" : names[number];
 }
 
+/* A repeat of a count must not read what one before it has written. */
+template <typename D, typename S>
+void RequireForward(const Walk &walk, const Walker<D> &dst, const Walker<S> &src)
+{
+    const uint64_t bytes = walk.timelines.size() * sizeof(S);
+    const int64_t behind = dst.operand.Behind(src.operand);
+    if (walk.repeats == 1 && bytes > RepeatBytes && behind > 0 &&
+        static_cast<uint64_t>(behind) < bytes && walk.timelines.size() <= src.operand.Size()) {
+        dst.operand.Fail(rule::Overlap,
+                         Text("it begins %lld bytes behind %s, so repeats read what those before "
+                              "them have written: they must be the same or lie apart",
+                              static_cast<long long>(behind), src.operand.Name()));
+    }
+}
+
 /* dst = f(sources...), with W for what they are computed in. */
 template <template <typename> typename W, typename F, typename D, typename... S, size_t... n>
 void Compute(const Call &call, const Walk &walk, const UnaryRepeatParams &p, F f,
              std::index_sequence<n...>, const LocalTensor<D> &dst, const LocalTensor<S> &...src)
 {
-    Apply(walk, [f](S... values) { return NarrowTo<D>(f(static_cast<W<S>>(values)...)); },
-          Walker<D>(call, "dst", dst, p.dstBlkStride, p.dstRepStride),
-          Walker<S>(call, SourceName(n, sizeof...(S)), src, p.srcBlkStride, p.srcRepStride)...);
+    const Walker<D> to(call, "dst", dst, p.dstBlkStride, p.dstRepStride);
+    const std::tuple<Walker<S>...> from{
+        Walker<S>(call, SourceName(n, sizeof...(S)), src, p.srcBlkStride, p.srcRepStride)...};
+    (RequireForward(walk, to, std::get<n>(from)), ...);
+    Apply(walk, [f](S... values) { return NarrowTo<D>(f(static_cast<W<S>>(values)...)); }, to,
+          std::get<n>(from)...);
 }
 
 template <template <typename> typename W, typename F, typename D, typename A, typename B>
@@ -48,11 +66,14 @@ void Compute(const Call &call, const Walk &walk, const BinaryRepeatParams &p, F 
              std::index_sequence<0, 1>, const LocalTensor<D> &dst, const LocalTensor<A> &src0,
              const LocalTensor<B> &src1)
 {
+    const Walker<D> to(call, "dst", dst, p.dstBlkStride, p.dstRepStride);
+    const Walker<A> first(call, "src0", src0, p.src0BlkStride, p.src0RepStride);
+    const Walker<B> second(call, "src1", src1, p.src1BlkStride, p.src1RepStride);
+    RequireForward(walk, to, first);
+    RequireForward(walk, to, second);
     Apply(walk,
-          [f](A a, B b) { return NarrowTo<D>(f(static_cast<W<A>>(a), static_cast<W<B>>(b))); },
-          Walker<D>(call, "dst", dst, p.dstBlkStride, p.dstRepStride),
-          Walker<A>(call, "src0", src0, p.src0BlkStride, p.src0RepStride),
-          Walker<B>(call, "src1", src1, p.src1BlkStride, p.src1RepStride));
+          [f](A a, B b) { return NarrowTo<D>(f(static_cast<W<A>>(a), static_cast<W<B>>(b))); }, to,
+          first, second);
 }
 
 /* dst = f(dst, sources...). */
@@ -148,7 +169,7 @@ LocalTensor<T> &LocalTensor<T>::operator=(const E &pending)
         __VA_ARGS__;                                                                               \
     }                                                                                              \
     template <ASCENDC_LIST head, auto... flags, typename Mask>                                     \
-    void Name(ASCENDC_LIST tensors, Mask mask, uint8_t repeatTimes, const Params &repeatParams,    \
+    void Name(ASCENDC_LIST tensors, Mask mask, int64_t repeatTimes, const Params &repeatParams,    \
               emulation::Site site = emulation::Site::Here())                                      \
     {                                                                                              \
         const emulation::Call call(#Name, site);                                                   \

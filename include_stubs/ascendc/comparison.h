@@ -124,7 +124,7 @@ T Picked(const Operand<T> &from, const Operand<uint32_t> &offsets, uint64_t byte
     }                                                                                              \
     template <typename T, typename D, auto... flags, typename Mask>                                \
     void Name(const LocalTensor<D> &dst, const LocalTensor<T> &src0, ASCENDC_LIST second,          \
-              CMPMODE cmpMode, Mask mask, uint8_t repeatTimes, const Params &p,                    \
+              CMPMODE cmpMode, Mask mask, int64_t repeatTimes, const Params &p,                    \
               emulation::Site site = emulation::Site::Here())                                      \
     {                                                                                              \
         const emulation::Call call(#Name, site);                                                   \
@@ -169,7 +169,7 @@ ASCENDC_COMPARE_SCALAR(Compares)
     template <typename T, typename M, auto... flags, typename Mask>                                \
     void Select(const LocalTensor<T> &dst, const LocalTensor<M> &selMask,                          \
                 const LocalTensor<T> &src0, ASCENDC_LIST second, SELMODE selMode, Mask mask,       \
-                uint8_t repeatTimes, const BinaryRepeatParams &p,                                  \
+                int64_t repeatTimes, const BinaryRepeatParams &p,                                  \
                 emulation::Site site = emulation::Site::Here())                                    \
     {                                                                                              \
         const emulation::Call call("Select", site);                                                \
@@ -229,7 +229,7 @@ void GetCmpMask(const LocalTensor<T> &dst, emulation::Site site = emulation::Sit
 /* By the compare mask, whole repeats within the mask of SetVectorMask. */
 template <typename T, SELMODE selMode>
 void Select(const LocalTensor<T> &dst, const LocalTensor<T> &src0, const LocalTensor<T> &src1,
-            uint8_t repeatTimes, const BinaryRepeatParams &p,
+            int64_t repeatTimes, const BinaryRepeatParams &p,
             emulation::Site site = emulation::Site::Here())
 {
     static_assert(selMode == SELMODE::VSEL_CMPMASK_SPR,
@@ -268,13 +268,13 @@ void Gather(const LocalTensor<T> &dst, const LocalTensor<T> &src,
 template <typename T, typename Mask>
 void Gather(const LocalTensor<T> &dst, const LocalTensor<T> &src,
             const LocalTensor<uint32_t> &srcOffset, uint32_t srcBaseAddr, Mask mask,
-            uint8_t repeatTimes, uint16_t dstRepStride,
+            int64_t repeatTimes, uint16_t dstRepStride,
             emulation::Site site = emulation::Site::Here())
 {
     const emulation::Call call("Gather", site);
     const emulation::Walker<T> to(call, "dst", dst, 1, dstRepStride), from(call, "src", src);
     const emulation::Walker<uint32_t> offsets(call, "srcOffset", srcOffset);
-    const emulation::Walk walk = emulation::Masked(call, mask, repeatTimes, sizeof(T));
+    const emulation::Walk walk = emulation::MaskedBy<true>(call, mask, repeatTimes, sizeof(T));
     walk.Each([&](uint64_t repeat, uint64_t timeline) {
         const uint64_t byte =
             uint64_t{srcBaseAddr} + offsets.operand.Load(repeat * walk.width + timeline);
@@ -286,7 +286,7 @@ void Gather(const LocalTensor<T> &dst, const LocalTensor<T> &src,
 /* Whole blocks of 32 bytes, eight a repeat. */
 template <typename T>
 void Gatherb(const LocalTensor<T> &dst, const LocalTensor<T> &src0,
-             const LocalTensor<uint32_t> &offset, uint8_t repeatTimes,
+             const LocalTensor<uint32_t> &offset, int64_t repeatTimes,
              const GatherRepeatParams &repeatParams, emulation::Site site = emulation::Site::Here())
 {
     const emulation::Call call("Gatherb", site);
@@ -295,7 +295,7 @@ void Gatherb(const LocalTensor<T> &dst, const LocalTensor<T> &src0,
     const emulation::Walker<T> to(call, "dst", dst, repeatParams.dstBlkStride,
                                   repeatParams.dstRepStride);
     const emulation::Walker<uint32_t> offsets(call, "offset", offset);
-    for (uint64_t i = 0; i < uint64_t{repeatTimes} * 8 * in_block; i++) {
+    for (uint64_t i = 0; i < uint64_t{emulation::Repeats(call, repeatTimes)} * 8 * in_block; i++) {
         const uint64_t byte = offsets.operand.Load(i / in_block) + i % in_block * sizeof(T);
         to.operand.Store(to.At(i / (8 * in_block), i % (8 * in_block)),
                          emulation::Picked(from.operand, offsets.operand, byte));

@@ -9,19 +9,10 @@
 #include <limits>
 
 #include "ascendc/arithmetic.h"
+#include "ascendc/casts.h"
 #include "ascendc/copy.h"
 
 namespace AscendC {
-
-enum class RoundMode : uint8_t {
-    CAST_NONE = 0,
-    CAST_RINT,  /* to nearest, ties to even */
-    CAST_FLOOR, /* towards minus infinity */
-    CAST_CEIL,  /* towards plus infinity */
-    CAST_ROUND, /* to nearest, ties away from zero */
-    CAST_TRUNC, /* towards zero */
-    CAST_ODD    /* to odd, of the two neighbours */
-};
 
 struct BrcbRepeatFields {
     uint16_t dstBlkStride = 1, dstRepStride = 8;
@@ -99,40 +90,6 @@ template <typename D, typename S> D Converted(S value, RoundMode mode)
     }
 }
 
-/*
- * What widens loses nothing and knows CAST_NONE only; what becomes an integer, or a float without a
- * fraction, needs a direction.
- */
-template <typename D, typename S> void RequireCast(const Call &call, RoundMode mode)
-{
-    constexpr bool integers = std::is_integral_v<S> && std::is_integral_v<D>;
-    constexpr bool exact = (sizeof(S) == 2 && std::is_same_v<D, float>) ||
-                           (integers && sizeof(S) < sizeof(D));
-    constexpr bool to_integer =
-        !std::is_integral_v<S> && (std::is_integral_v<D> || std::is_same_v<S, D>);
-    if constexpr ((std::is_same_v<S, D> && !std::is_same_v<S, float>) ||
-                  (kPacked<S> && !std::is_same_v<D, half>) ||
-                  (kPacked<D> && !std::is_same_v<S, half>)) {
-        call.Fail(rule::Dtype,
-                  Text("there is no Cast from %s to %s", TypeName<S>(), TypeName<D>()));
-    }
-    if (std::is_same_v<S, int32_t> && std::is_same_v<D, half> && !Core::Current().deq_scale) {
-        call.Fail(rule::Dtype, "int32_t to half multiplies by a scale that nothing has set: call "
-                               "SetDeqScale(half(1.0)) or another one before it");
-    }
-    if (exact && mode != RoundMode::CAST_NONE) {
-        call.Fail(rule::Dtype, Text("%s to %s is exact: the round mode must be CAST_NONE",
-                                    TypeName<S>(), TypeName<D>()));
-    }
-    /* Integers of 8 bits come from half, and a count of CAST_NONE rounds there as CAST_RINT. */
-    if (to_integer && sizeof(D) > 1 &&
-        (mode == RoundMode::CAST_NONE || mode == RoundMode::CAST_ODD)) {
-        call.Fail(rule::Dtype, Text("%s to %s needs one of the round modes CAST_RINT, CAST_FLOOR, "
-                                    "CAST_CEIL, CAST_ROUND and CAST_TRUNC",
-                                    TypeName<S>(), TypeName<D>()));
-    }
-}
-
 template <typename D, typename S>
 void CastOver(const Call &call, const Walk &walk, const LocalTensor<D> &dst,
               const LocalTensor<S> &src, RoundMode mode, const UnaryRepeatParams &p)
@@ -171,7 +128,7 @@ void Cast(const LocalTensor<D> &dst, const LocalTensor<S> &src, const RoundMode 
 
 template <typename D, typename S, auto... flags, typename Mask>
 void Cast(const LocalTensor<D> &dst, const LocalTensor<S> &src, const RoundMode &roundMode,
-          Mask mask, uint8_t repeatTimes, const UnaryRepeatParams &repeatParams,
+          Mask mask, int64_t repeatTimes, const UnaryRepeatParams &repeatParams,
           emulation::Site site = emulation::Site::Here())
 {
     const emulation::Call call("Cast", site);
@@ -196,7 +153,7 @@ void Cast(const LocalTensor<D> &dst, const LocalTensor<S> &src, const RoundMode 
     }                                                                                              \
     template <typename T, auto... flags, typename Mask>                                            \
     void Name(const LocalTensor<T> &dst, emulation::Scalar<T> value, Mask mask,                    \
-              uint8_t repeatTimes, uint16_t dstBlockStride, uint8_t dstRepeatStride,               \
+              int64_t repeatTimes, uint16_t dstBlockStride, uint8_t dstRepeatStride,               \
               emulation::Site site = emulation::Site::Here())                                      \
     {                                                                                              \
         const emulation::Call call(#Name, site);                                                   \
@@ -212,7 +169,7 @@ ASCENDC_FILL(CreateVecIndex, static_cast<float>(value) + static_cast<float>(i))
 #undef ASCENDC_FILL
 
 template <typename T, auto... flags, typename Mask>
-void Copy(const LocalTensor<T> &dst, const LocalTensor<T> &src, Mask mask, uint8_t repeatTimes,
+void Copy(const LocalTensor<T> &dst, const LocalTensor<T> &src, Mask mask, int64_t repeatTimes,
           const CopyRepeatParams &p, emulation::Site site = emulation::Site::Here())
 {
     const emulation::Call call("Copy", site);
@@ -248,7 +205,7 @@ void Arange(const LocalTensor<T> &dst, emulation::Scalar<T> firstValue,
 
 /* Eight elements a repeat, each spread over a block of 32 bytes. */
 template <typename T>
-void Brcb(const LocalTensor<T> &dst, const LocalTensor<T> &src0, uint8_t repeatTimes,
+void Brcb(const LocalTensor<T> &dst, const LocalTensor<T> &src0, int64_t repeatTimes,
           const BrcbRepeatParams &repeatParams, emulation::Site site = emulation::Site::Here())
 {
     const emulation::Call call("Brcb", site);
@@ -257,7 +214,8 @@ void Brcb(const LocalTensor<T> &dst, const LocalTensor<T> &src0, uint8_t repeatT
         to.operand.Fail(emulation::rule::Overlap, "it shares memory with src0, which it must not");
     }
     constexpr uint64_t in_block = emulation::BlockBytes / sizeof(T);
-    for (uint64_t element = 0; element < uint64_t{repeatTimes} * 8; element++) {
+    const uint64_t elements = uint64_t{emulation::Repeats(call, repeatTimes)} * 8;
+    for (uint64_t element = 0; element < elements; element++) {
         const uint64_t block =
             element / 8 * repeatParams.dstRepStride + element % 8 * repeatParams.dstBlkStride;
         for (uint64_t timeline = 0; timeline < in_block; timeline++) {

@@ -91,13 +91,21 @@ void PutOut(const Call &call, const GlobalTensor<T> &dst, uint64_t index, T valu
     }
 }
 
+inline void RequireBlocks(const Call &call, uint16_t blocks)
+{
+    if (blocks > 4095) {
+        call.Fail(rule::Bounds, Text("blockCount is %u; it must be at most 4095", blocks));
+    }
+}
+
 /* Rows of bytes, each so many behind the last one. */
 struct Rows {
     uint64_t count, length, src_step, dst_step;
 };
 
-inline Rows RowsOf(const DataCopyParams &p)
+inline Rows RowsOf(const Call &call, const DataCopyParams &p)
 {
+    RequireBlocks(call, p.blockCount);
     const uint64_t length = uint64_t{p.blockLen} * 32;
     return {p.blockCount, length, length + uint64_t{p.srcStride} * 32,
             length + uint64_t{p.dstStride} * 32};
@@ -166,8 +174,8 @@ void CopyRows(const Call &call, const LocalTensor<T> &dst, const LocalTensor<T> 
     void DataCopy(const To<T> &dst, const From<T> &src, const DataCopyParams &params,              \
                   emulation::Site site = emulation::Site::Here())                                  \
     {                                                                                              \
-        emulation::CopyRows(emulation::Call("DataCopy", site), dst, src,                           \
-                            emulation::RowsOf(params));                                            \
+        const emulation::Call call("DataCopy", site);                                              \
+        emulation::CopyRows(call, dst, src, emulation::RowsOf(call, params));                      \
     }                                                                                              \
     template <typename T>                                                                          \
     void DataCopy(const To<T> &dst, const From<T> &src, uint32_t count,                            \
@@ -190,6 +198,7 @@ template <typename T, typename Params, typename Pad>
 void PadIn(const Call &call, const LocalTensor<T> &dst, const GlobalTensor<T> &src,
            const Params &params, const Pad &padding, T value)
 {
+    RequireBlocks(call, params.blockCount);
     Operand<T> target(call, "dst", dst, PIPE_MTE2);
     target.Aligned();
     const uint64_t left = padding.leftPadding * sizeof(T), right = padding.rightPadding * sizeof(T);
@@ -218,6 +227,7 @@ template <typename T, typename Params>
 void PadOut(const Call &call, const GlobalTensor<T> &dst, const LocalTensor<T> &src,
             const Params &params)
 {
+    RequireBlocks(call, params.blockCount);
     Operand<T> source(call, "src", src, PIPE_MTE3);
     source.Aligned();
     const uint64_t length = params.blockLen;

@@ -117,9 +117,10 @@ struct Region {
     size_t size;
     const char *dtype;            /* a TypeName, or "" if the host did not set it */
     std::vector<uint32_t> writer; /* per byte: the block that wrote it + 1; empty: none did */
+    std::vector<uint32_t> reader; /* the same of reads, or SeveralReaders */
 };
 
-constexpr uint32_t AtomicWriter = 0xFFFFFFFFU;
+constexpr uint32_t AtomicWriter = 0xFFFFFFFFU, SeveralReaders = 0xFFFFFFFFU;
 
 /* Effect of copies to global memory on the values there. */
 enum class Atomic : uint8_t { None, Add, Max, Min };
@@ -208,13 +209,14 @@ class Core {
         block_idx = block = cube ? group : group * vectors + part;
     }
 
-    /* Lets other cores run; what they wrote meanwhile is ordered before what follows. */
+    /* Lets other cores run; what they did meanwhile is ordered before what follows. */
     bool WaitUntil(std::function<bool()> ready)
     {
         const bool held = launch.turns.WaitUntil(std::move(ready));
         *running = group;
         for (Region &region : regions) {
             region.writer.clear();
+            region.reader.clear();
         }
         return held;
     }

@@ -132,6 +132,18 @@ inline Walk Masked(const Call &call, const uint64_t *mask, uint32_t repeats, siz
     return walk;
 }
 
+/* A number of repeats, of which an instruction has a byte. */
+inline uint32_t Repeats(const Call &call, int64_t repeats)
+{
+    if (repeats < 0 || repeats > 255) {
+        call.Fail(rule::Bounds,
+                  Text("repeatTimes is %lld; it must be 0 to 255: on the chip it has one byte, and "
+                       "%lld is left of it",
+                       static_cast<long long>(repeats), static_cast<long long>(repeats & 255)));
+    }
+    return static_cast<uint32_t>(repeats);
+}
+
 /* isSetMask, the first of the template arguments that a call may have behind its types. */
 template <auto... flags> constexpr bool SetsMask()
 {
@@ -141,12 +153,13 @@ template <auto... flags> constexpr bool SetsMask()
 }
 
 template <bool sets, typename Mask>
-Walk MaskedBy(const Call &call, Mask mask, uint32_t repeats, size_t size)
+Walk MaskedBy(const Call &call, Mask mask, int64_t repeats, size_t size)
 {
+    const uint32_t times = Repeats(call, repeats);
     if constexpr (sets) {
-        return Masked(call, mask, repeats, size);
+        return Masked(call, mask, times, size);
     } else {
-        return Masked(call, static_cast<const uint64_t *>(Core::Current().mask.words), repeats,
+        return Masked(call, static_cast<const uint64_t *>(Core::Current().mask.words), times,
                       size);
     }
 }

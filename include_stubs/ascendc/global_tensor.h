@@ -108,6 +108,7 @@ template <typename T> class GlobalTensor {
                                      Writer(writer).c_str()));
             }
         }
+        MarkRead(begin, count);
         return region_->data + begin;
     }
 
@@ -131,6 +132,18 @@ template <typename T> class GlobalTensor {
                                      Writer(writer).c_str()));
             }
             region_->writer[i] = mark;
+        }
+        for (uint64_t i = begin; i < begin + count && !region_->reader.empty(); i++) {
+            const uint32_t reader = region_->reader[i];
+            if (reader != 0 && reader != core.Writer()) {
+                Fail(call, emulation::rule::Race, name,
+                     emulation::Text("block %u writes byte %llu, which %s read: blocks run at the "
+                                     "same time and in no order",
+                                     core.group, static_cast<unsigned long long>(i),
+                                     reader == emulation::SeveralReaders
+                                         ? "several blocks"
+                                         : Writer(reader).c_str()));
+            }
         }
         return region_->data + begin;
     }
@@ -184,6 +197,22 @@ template <typename T> class GlobalTensor {
                                  static_cast<unsigned long long>(emulation::BytesOf<T>(size_))));
         }
         return begin_ + first;
+    }
+
+    void MarkRead(uint64_t begin, uint64_t count) const
+    {
+        const auto &core = emulation::Core::Current();
+        if (core.blocks <= 1 && core.mixed == 0) {
+            return;
+        }
+        if (region_->reader.empty()) {
+            region_->reader.resize(region_->size);
+        }
+        for (uint64_t i = begin; i < begin + count; i++) {
+            uint32_t &reader = region_->reader[i];
+            reader = reader == 0 || reader == core.Writer() ? core.Writer()
+                                                            : emulation::SeveralReaders;
+        }
     }
 
     static std::string Writer(uint32_t writer)

@@ -30,7 +30,7 @@ struct Memory {
     {
         for (size_t i = 0; i < run.memory_count; i++) {
             regions.push_back({"in device memory", run.memory[i].address,
-                               static_cast<size_t>(run.memory[i].bytes), "", {}});
+                               static_cast<size_t>(run.memory[i].bytes), "", {}, {}});
         }
     }
 

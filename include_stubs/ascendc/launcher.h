@@ -190,7 +190,7 @@ inline int Main(int count, char **words, const Entry *entries, uint32_t entry_co
             return 2;
         }
         addresses[i] = data;
-        regions.push_back({argument.name, data, argument.size, argument.dtype, {}});
+        regions.push_back({argument.name, data, argument.size, argument.dtype, {}, {}});
     }
     for (uint32_t i = 0; i < request.arguments; i++) {
         /* a list of tensors: the addresses stand behind their offset */

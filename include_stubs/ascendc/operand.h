@@ -163,6 +163,13 @@ template <typename T> class Operand {
         return buffer_->arena == other.buffer_->arena && tensor_.begin_ == other.tensor_.begin_;
     }
 
+    /* Bytes that this tensor begins behind another one in the same memory; else negative. */
+    template <typename U> int64_t Behind(const Operand<U> &other) const
+    {
+        const bool same = buffer_->arena == other.buffer_->arena;
+        return same ? int64_t{tensor_.begin_} - int64_t{other.tensor_.begin_} : -1;
+    }
+
     uint32_t Size() const { return tensor_.size_; }
     const char *Name() const { return name_; }
 

@@ -237,6 +237,10 @@ namespace emulation {
 inline void SetEvent(Order order, int32_t id, Site site)
 {
     const Call call("SetFlag", site);
+    if (id < 0 || id > 7) {
+        call.Fail(rule::Synchronisation,
+                  Text("event %d does not exist: two units have the events 0 to 7", id));
+    }
     Core &core = Core::Current();
     for (const auto &flag : core.flags) {
         if (flag.order == order && flag.id == id) {

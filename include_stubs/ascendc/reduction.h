@@ -132,12 +132,21 @@ void ReduceAll(const Call &call, const Walk &walk, const LocalTensor<T> &dst, co
                     all.begin() + static_cast<ptrdiff_t>(std::min(first + in_repeat, all.size())));
         parts.push_back(Of::Of(part).value);
     }
-    const auto needed = (static_cast<uint32_t>(parts.size()) + in_block - 1) / in_block * in_block;
-    if (std::is_same_v<Of, SumOfAll> && work.operand.Size() < needed) {
-        work.operand.Fail(rule::Temporary, Text("it has %u elements; the sum of %zu needs %u",
-                                                work.operand.Size(), all.size(), needed));
+    /* A sum takes an element of each repeat, an extreme a pair; its index further rounds of it. */
+    const bool sum = std::is_same_v<Of, SumOfAll>;
+    const auto repeats = static_cast<uint32_t>(parts.size());
+    const auto next = [](uint32_t pairs) { return 2 * DivCeil(pairs, in_repeat); };
+    uint32_t needed = AlignUp(sum ? repeats : 2 * repeats, in_block);
+    if (index) {
+        needed += AlignUp(next(2 * repeats), in_block) + AlignUp(next(next(2 * repeats)), in_block);
     }
-    work.operand.Consume(std::min(work.operand.Size(), needed));
+    if (work.operand.Size() < needed) {
+        work.operand.Fail(rule::Temporary,
+                          Text("it has %u elements; the %s of %zu needs %u", work.operand.Size(),
+                               sum ? "sum" : index ? "extreme with its index" : "extreme",
+                               all.size(), needed));
+    }
+    work.operand.Consume(needed);
     to.operand.Store(0, Of::Of(parts).value);
     if (index) {
         to.operand.Store(1, IndexAs<T>(static_cast<uint32_t>(places[Of::Of(all).index])));
@@ -265,7 +274,7 @@ void ReduceGroups(const Call &call, const LocalTensor<T> &dst, const LocalTensor
                   int32_t srcRepStride, uint64_t size, ReduceOrder order)
 {
     RequireType<T, half, float>(call);
-    const Walk walk = Masked(call, mask, static_cast<uint32_t>(repeats), sizeof(T));
+    const Walk walk = Masked(call, mask, Repeats(call, repeats), sizeof(T));
     const Walker<T> from(call, "src", src, static_cast<uint64_t>(srcBlkStride),
                          static_cast<uint64_t>(srcRepStride));
     Operand<T> to(call, "dst", dst);

@@ -71,6 +71,24 @@ CASES = [
     Case("opened_as_half", "dtype", "GlobalTensor::SetGlobalBuffer", "x", "holds float"),
     Case("little_work_space", "temporary", "ReduceSum", "sharedTmpBuffer", "it has 4 elements"),
     Case("empty_mask", "bounds", "Adds", "", "the mask is 65"),
+    Case("repeats_of_two_bytes", "bounds", "Adds", "", "repeatTimes is 257; it must be 0 to 255"),
+    Case("many_blocks", "bounds", "DataCopy", "", "blockCount is 4096; it must be at most 4095"),
+    Case(
+        "little_space_for_pairs",
+        "temporary",
+        "ReduceMax",
+        "sharedTmpBuffer",
+        "it has 16 elements; the extreme with its index of 64 needs 24",
+    ),
+    Case(
+        "cast_by_one_step",
+        "dtype",
+        "Cast",
+        "",
+        "no Cast from float to int8_t on this chip: cast to half first",
+    ),
+    Case("shifted_up", "overlap", "Adds", "dst", "it begins 32 bytes behind src"),
+    Case("ninth_event", "synchronisation", "SetFlag", "", "two units have the events 0 to 7"),
 ]
 
 
@@ -120,6 +138,13 @@ def test_a_block_that_reads_another_ones_result_is_stopped(build: Build) -> None
     fault = fault_of(build, "other_blocks_result", block_dim=2)
     assert (fault.rule, fault.line) == ("race", line_of("other_blocks_result"))
     launch(build, "other_blocks_result", 0, block_dim=2)
+
+
+def test_a_block_that_writes_what_another_one_reads_is_stopped(build: Build) -> None:
+    fault = fault_of(build, "moved_by_one", block_dim=3)
+    assert (fault.rule, fault.line, fault.block) == ("race", line_of("moved_by_one"), 1)
+    assert "block 1 writes byte 4, which block 0 read" in fault.message
+    assert launch(build, "moved_by_one", 0, block_dim=3)[:4].tolist() == [1, 1, 1, 0]
 
 
 def test_a_wild_address_stops_the_kernel_and_not_python(build: Build) -> None:

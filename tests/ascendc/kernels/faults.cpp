@@ -462,6 +462,85 @@ extern "C" __global__ __aicore__ void empty_mask(GM_ADDR x, GM_ADDR y, int32_t w
     b.in.FreeTensor(a);
 }
 
+extern "C" __global__ __aicore__ void repeats_of_two_bytes(GM_ADDR x, GM_ADDR y, int32_t wrong)
+{
+    Bench b(x, y);
+    auto a = b.Read();
+    const int32_t times = wrong != 0 ? 257 : 1;
+    AscendC::Adds(a, a, 1.0F, 64, times, {1, 1, 8, 8}); // repeats_of_two_bytes
+    b.in.FreeTensor(a);
+}
+
+extern "C" __global__ __aicore__ void many_blocks(GM_ADDR x, GM_ADDR y, int32_t wrong)
+{
+    Bench b(x, y);
+    auto a = b.in.AllocTensor<float>();
+    AscendC::DataCopyParams params(1, 8, 0, 0);
+    params.blockCount = wrong != 0 ? 4096 : 1;
+    AscendC::DataCopy(a, b.x, params); // many_blocks
+    b.in.FreeTensor(a);
+}
+
+extern "C" __global__ __aicore__ void little_space_for_pairs(GM_ADDR x, GM_ADDR y, int32_t wrong)
+{
+    Bench b(x, y);
+    AscendC::TBuf<> scratch;
+    b.pipe.InitBuffer(scratch, 96);
+    auto a = b.Read();
+    auto work = scratch.Get<float>();
+    work.SetSize(wrong != 0 ? 16 : 24);
+    AscendC::ReduceMax(a, a, work, N, true); // little_space_for_pairs
+    b.in.FreeTensor(a);
+}
+
+extern "C" __global__ __aicore__ void cast_by_one_step(GM_ADDR x, GM_ADDR y, int32_t wrong)
+{
+    Bench b(x, y);
+    auto a = b.Read();
+    auto c = b.out.AllocTensor<float>();
+    auto halves = c.ReinterpretCast<half>();
+    auto bytes = a.ReinterpretCast<int8_t>();
+    AscendC::Cast(halves, a, AscendC::RoundMode::CAST_NONE, N);
+    if (wrong != 0) {
+        AscendC::Cast(bytes, a, AscendC::RoundMode::CAST_RINT, N); // cast_by_one_step
+    }
+    AscendC::Cast(bytes, halves, AscendC::RoundMode::CAST_RINT, N);
+    AscendC::Duplicate(c, 0.0F, N);
+    b.in.FreeTensor(a);
+    b.Write(c);
+}
+
+extern "C" __global__ __aicore__ void shifted_up(GM_ADDR x, GM_ADDR y, int32_t wrong)
+{
+    Bench b(x, y);
+    AscendC::TBuf<> scratch;
+    b.pipe.InitBuffer(scratch, 4 * N * sizeof(float));
+    auto a = scratch.Get<float>();
+    AscendC::Duplicate(a, 1.0F, 4 * N);
+    AscendC::Adds(a, a[8], 1.0F, 2 * N);
+    AscendC::Adds(a[2 * N], a, 1.0F, 2 * N);
+    AscendC::Adds(a[wrong != 0 ? 8 : 0], a, 1.0F, 2 * N); // shifted_up
+}
+
+extern "C" __global__ __aicore__ void ninth_event(GM_ADDR, GM_ADDR, int32_t wrong)
+{
+    const int32_t id = wrong != 0 ? 8 : 7;
+    AscendC::SetFlag<AscendC::HardEvent::V_S>(id); // ninth_event
+    AscendC::WaitFlag<AscendC::HardEvent::V_S>(id);
+}
+
+/* Each block moves what the next one has to where its own is. */
+extern "C" __global__ __aicore__ void moved_by_one(GM_ADDR x, GM_ADDR y, int32_t wrong)
+{
+    Bench b(x, y);
+    const auto block = static_cast<uint64_t>(AscendC::GetBlockIdx());
+    const float next = b.y.GetValue(block + 1);
+    if (wrong == 0) {
+        AscendC::SyncAll();
+    }
+    b.y.SetValue(block, next + 1.0F); // moved_by_one
+}
+
 /* ---- what stops a program ------------------------------------------------------------------ */
 
 extern "C" __global__ __aicore__ void wild_address(GM_ADDR x, GM_ADDR y, int32_t wrong)

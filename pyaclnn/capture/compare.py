@@ -27,7 +27,8 @@ def compare(one: Path, other: Path, *, exact: bool = False) -> Outcome:
 
     Calls whose answers depend on time are left out, and so are waits that reached their limit and
     what asks for the current context. Results that an operator's mask turns off are not compared.
-    Threads with the same functions belong together, the others in the order of their first calls.
+    Threads with the same inputs or functions belong together, the others in the order of their
+    first calls.
     Where the functions of two threads part, the calls up to the next ones in common are left out.
 
     Args:
@@ -45,7 +46,9 @@ def compare(one: Path, other: Path, *, exact: bool = False) -> Outcome:
         outcome.chips = (chip, twin_chip)
         outcome.note_end(outcome.trace, first.incomplete)
         outcome.note_end(outcome.backend, second.incomplete)
-        for thread, other_thread in _pairs(ones, others):
+        inputs = {n: first.given(thread.numbers) for n, thread in ones.items()}
+        other_inputs = {n: second.given(thread.numbers) for n, thread in others.items()}
+        for thread, other_thread in _pairs(ones, others, inputs, other_inputs):
             for at, beside in _in_common(thread, other_thread, outcome):
                 (call, answer), (twin, here) = thread.call(at), other_thread.call(beside)
                 outcome.calls += 1
@@ -149,19 +152,34 @@ def _threads(
 
 
 def _pairs(
-    ones: dict[int, _Thread], others: dict[int, _Thread]
+    ones: dict[int, _Thread],
+    others: dict[int, _Thread],
+    inputs: dict[int, int],
+    other_inputs: dict[int, int],
 ) -> Iterator[tuple[_Thread, _Thread]]:
     """Yield each thread of one trace, and its twin in the other.
 
-    Threads are numbered by their first calls, and which of several comes first is chance.
+    Threads are numbered by their first calls, and which of several comes first is chance. Memory
+    that one of them gives back for another to take changes their functions, but not their inputs.
     """
     free = dict(sorted(others.items()))
     twins: dict[int, int] = {}
-    for thread, own in sorted(ones.items()):
-        equal = next((n for n, each in free.items() if each.names == own.names), None)
-        if equal is not None:
-            twins[thread] = equal
-            del free[equal]
+
+    def same_names(thread: int, other: int) -> bool:
+        return ones[thread].names == others[other].names
+
+    def same_inputs(thread: int, other: int) -> bool:
+        return inputs[thread] == other_inputs[other] != 0
+
+    def same(thread: int, other: int) -> bool:
+        return same_names(thread, other) and same_inputs(thread, other)
+
+    for alike in (same, same_inputs, same_names):
+        for thread in sorted(ones.keys() - twins.keys()):
+            equal = next((n for n in free if alike(thread, n)), None)
+            if equal is not None:
+                twins[thread] = equal
+                del free[equal]
     rest = iter([*free])
     for thread, own in sorted(ones.items()):
         twin = twins.get(thread) or next(rest, None)

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from pyaclnn.capture.trace import Absent, Contents, Ended, incomplete, read_trace
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from pathlib import Path
 
     from typing_extensions import Self
@@ -74,6 +75,15 @@ class ContentsOf:
                     data = self._file.read(contents.size)
                 found.append(replace(contents, data=data))
         return found
+
+    def given(self, calls: Iterable[int]) -> int:
+        """Return a number that calls share only with those of the same inputs; 0: without any."""
+        return sum(
+            hash((contents.name, contents.element, contents.size, contents.hash))
+            for call in calls
+            for contents, _ in self._by_call.get(call, ())
+            if contents.phase != AFTER
+        )
 
     @property
     def incomplete(self) -> str:

@@ -112,6 +112,29 @@ def test_a_thread_without_an_equal_parts_at_its_first_other_call(orders: dict[st
     assert line.endswith(" here")
 
 
+INPUTS = """
+import threading
+import numpy as np, pyaclnn
+from pyaclnn import aclnn
+def scale(value):
+    aclnn.muls(np.full(4, value, np.float32), np.float32(2))
+scale(0)
+for value in sys.argv[1]:
+    thread = threading.Thread(target=scale, args=(float(value),))
+    thread.start()
+    thread.join()
+"""
+
+
+def test_threads_of_the_same_functions_belong_together_by_their_inputs(tmp_path: Path) -> None:
+    one, other = (
+        capture(tmp_path / f"{order}.trace", INPUTS.replace("sys.argv[1]", repr(order)))
+        for order in ("123", "312")
+    )
+    done = pyaclnn("trace", "compare", one, other)
+    assert (done.returncode, done.stdout.count(" 4 results compared: no divergence")) == (0, 1)
+
+
 CHANGED = """
 import os
 import numpy as np, pyaclnn

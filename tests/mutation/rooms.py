@@ -62,7 +62,7 @@ ROOMS = (
         "mock_device operators/test_tables.py operators/test_checks.py"
         " mock_contract/test_command.py mock_contract/test_report.py"
         " headers/test_include_folder.py unit/test_simulation.py"
-        " mock_libs/test_collectives.py",
+        " mock_libs/test_collectives.py mock_libs/test_single_operator.py mistakes",
         "python/**/*.py",
     ),
     _python("runtime", 35, "unit api product/test_configuration.py mistakes"),

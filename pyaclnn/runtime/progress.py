@@ -38,6 +38,7 @@ __all__ = [
     "require_written",
     "unfinished",
     "unwritten",
+    "wait_for_use",
     "waiting",
 ]
 
@@ -72,7 +73,7 @@ def require_written(routine: str, span: Span) -> None:
         ContextError: A stream has still to write there.
         KernelError: Work on such a stream failed.
     """
-    for use in unwritten(span):
+    for use in _ahead(unwritten(span)):
         way = "numpy(stream=...) waits for that stream first; so does its synchronize()."
         if not use.timeline.struct.stream:
             way = "x.device.synchronize() waits for all of it, numpy(stream=...) for a stream."
@@ -92,13 +93,35 @@ def require_unused(routine: str, span: Span) -> None:
         ContextError: A stream has still to use them.
         KernelError: Work on such a stream failed.
     """
-    for use in unfinished(span):
+    for use in _ahead(unfinished(span)):
         verb = "write" if use in span.memory.writers(span.first, span.end) else "read"
         way = (
             "x.device.synchronize() waits for it; so does an assignment, x[...] = values. With its "
             "'stream' this is queued behind it."
         )
         raise _still_to(routine, verb, use, way)
+
+
+def _ahead(uses: list[Use]) -> list[Use]:
+    """Return the uses that may run while this thread does.
+
+    A stream waits for its host function: it has run all work before it, and none behind it.
+    """
+    return [use for use in uses if not is_own(use.timeline)]
+
+
+def wait_for_use(use: Use) -> None:
+    """Wait for the work queued on the stream of a use, unless it waits for this host function.
+
+    Drives ``aclrtSynchronizeStream``.
+
+    Raises:
+        KernelError: Work on the stream failed.
+    """
+    timeline = use.timeline
+    for _ in _ahead([use]):
+        with Activation(timeline.struct.context):
+            finish(timeline, timeline.struct.stream, -1)
 
 
 def _still_to(routine: str, verb: str, use: Use, way: str) -> ContextError:

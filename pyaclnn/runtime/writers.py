@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from pyaclnn._binding import lib
-from pyaclnn.runtime.progress import unfinished, unwritten
+from pyaclnn.runtime.progress import unfinished, unwritten, wait_for_use
 from pyaclnn.runtime.stream import Stream
 
 if TYPE_CHECKING:
@@ -55,14 +55,12 @@ def follow_writers(array: Any, queue: Stream | None) -> None:
         return
     place = array._place()  # noqa: SLF001  # of an array
     for use in unwritten(place.span(array._layout.span)):
-        if queue is not None and use.timeline is queue._timeline:
-            continue
-        writer = Stream.borrow(use.timeline.struct.stream, place.device)
         if queue is None:
-            writer.synchronize()
-            continue
-        with writer.record() as reached:
-            queue.wait(reached)
+            wait_for_use(use)
+        elif use.timeline is not queue._timeline:
+            writer = Stream.borrow(use.timeline.struct.stream, place.device)
+            with writer.record() as reached:
+                queue.wait(reached)
 
 
 def wait_for_users(array: Any) -> None:
@@ -78,4 +76,4 @@ def wait_for_users(array: Any) -> None:
     """
     place = array._place()  # noqa: SLF001  # of an array
     for use in unfinished(place.span(array._layout.span)):
-        Stream.borrow(use.timeline.struct.stream, place.device).synchronize()
+        wait_for_use(use)

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import threading
+import time
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,15 +15,15 @@ from pyaclnn.base.errors import ContextError
 from pyaclnn.cann.gate import call
 from pyaclnn.runtime.array import DeviceArray
 from pyaclnn.runtime.creation import to_device
+from pyaclnn.runtime.device import Device
 from pyaclnn.runtime.stream import Stream
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from pyaclnn.runtime.device import Device
-
 HOST = np.arange(8, dtype=np.float32)
 SEVENS = np.full(8, 7, np.float32)
+PATIENCE = 60
 
 
 @pytest.fixture(autouse=True)
@@ -121,3 +123,68 @@ def test_a_copy_on_the_stream_of_the_work_is_queued_behind_it(device: Device) ->
         stream.synchronize()
         assert (y.numpy() == HOST).all()
         assert not x.numpy().any()
+
+
+def test_an_assignment_waits_for_other_streams_and_not_for_what_they_do_afterwards(
+    device: Device, x: DeviceArray
+) -> None:
+    gate = threading.Event()
+
+    def queue_more() -> None:
+        time.sleep(0.2)  # until the assignment waits
+        stream.launch_host_func(gate.wait, PATIENCE)
+
+    with Stream(device) as stream:
+        y = DeviceArray.empty(x.shape, x.dtype, device)
+        y.copy_from(x, stream)
+        stream.launch_host_func(queue_more)
+        x[...] = SEVENS
+        gate.set()
+        stream.synchronize()
+    assert (y.numpy() == HOST).all()
+    assert (x.numpy() == SEVENS).all()
+
+
+@pytest.mark.parametrize("queue", [Stream, Stream.default])
+def test_an_assignment_waits_for_streams_of_other_devices(
+    x: DeviceArray, queue: Callable[[Device], Stream]
+) -> None:
+    with Device(1) as other:
+        stream, y = queue(other), DeviceArray.empty(x.shape, x.dtype, other)
+        stream.launch_host_func(time.sleep, 0.1)
+        y.copy_from(x, stream)
+        x[...] = SEVENS
+        assert (y.numpy() == HOST).all()
+        y.close()
+        stream.close()
+
+
+BY_HOST_FUNCTIONS: dict[str, Callable[[DeviceArray], object]] = {
+    **WAYS,
+    "assignment": lambda x: x.__setitem__(..., SEVENS),
+}
+
+
+@pytest.mark.parametrize("way", BY_HOST_FUNCTIONS)
+def test_a_host_function_overwrites_what_its_stream_used_and_will_use(
+    device: Device, x: DeviceArray, way: str
+) -> None:
+    with Stream(device) as stream:
+        before, after = (DeviceArray.empty(x.shape, x.dtype, device) for _ in range(2))
+        before.copy_from(x, stream)
+        called = stream.launch_host_func(BY_HOST_FUNCTIONS[way], x)
+        after.copy_from(x, stream)
+        called.result(PATIENCE)
+        stream.synchronize()
+        assert (before.numpy() == HOST).all()
+        assert after.numpy()[0] == x.numpy()[0] != HOST[0] or way == "fill_bytes"
+
+
+def test_a_host_function_reads_what_its_stream_wrote(device: Device, x: DeviceArray) -> None:
+    with Stream(device) as stream:
+        y = DeviceArray.empty(x.shape, x.dtype, device)
+        y.copy_from(x, stream)
+        read = stream.launch_host_func(y.numpy)
+        y.fill_bytes(0, stream)
+        assert (read.result(PATIENCE) == HOST).all()
+        stream.synchronize()

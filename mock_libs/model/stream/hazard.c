@@ -3,6 +3,7 @@
 #include "hazard.h"
 
 #include "address_space.h"
+#include "callback.h"
 #include "graph.h"
 #include "memory_access.h"
 
@@ -108,7 +109,12 @@ void mock_hazard_free(const void *address, uint64_t bytes, enum mock_rule rule)
 void mock_hazard_host_access(const void *address, uint64_t bytes, bool writes)
 {
     struct mock_range own[2];
+    /* It goes on when the host function has returned that this thread runs. */
+    const struct stream *waiting = mock_handle_get(mock_post_running(), MOCK_STREAM);
     for (const struct stream *stream = next_of(NULL); stream != NULL; stream = next_of(stream)) {
+        if (stream == waiting) {
+            continue;
+        }
         for (const struct task *task = stream->first; is_near(stream, task); task = task->next) {
             if (find(task, address, bytes, !writes, own) != NULL) {
                 const struct mock_history history = history_of(address);

@@ -84,20 +84,25 @@ int binding_block_is_of(struct binding_block *block, const struct binding_timeli
     return own;
 }
 
-/* The entry of a timeline, else a free one, else NULL: four timelines use the block at a time. */
-static struct binding_use *use_for(struct binding_block *block, uint64_t timeline)
+/* The entry to record a use of bytes in, or NULL: there are four. An entry of the timeline whose
+ * work has passed or whose bytes these overlap, else a free one, else any of the timeline. */
+static struct binding_use *use_for(const struct binding_timeline *timeline,
+                                   const struct binding_span *span)
 {
-    struct binding_use *found = NULL;
+    struct binding_use *unused = NULL, *own = NULL;
     for (int i = MAX_USES; i-- > 0;) {
-        struct binding_use *use = &block->uses[i];
-        if (use->timeline == timeline) {
-            return use;
-        }
-        if (use->timeline == 0) {
-            found = use;
+        struct binding_use *use = &span->block->uses[i];
+        if (use->timeline == timeline->id) {
+            own = use;
+            if (use->submission <= timeline->passed || span->first >= span->end ||
+                (use->first < span->end && span->first < use->end)) {
+                return use;
+            }
+        } else if (use->timeline == 0) {
+            unused = use;
         }
     }
-    return found;
+    return unused != NULL ? unused : own;
 }
 
 static void count_submission(struct binding_timeline *timeline,
@@ -110,11 +115,11 @@ static void count_submission(struct binding_timeline *timeline,
 }
 
 /* Record that the latest submission uses bytes, and whether it writes them. Those that earlier ones
- * use stay among them until these have passed. */
+ * of the same entry use stay among them until these have passed. */
 static void note_use(const struct binding_timeline *timeline, const struct binding_span *span,
                      int writes)
 {
-    struct binding_use *use = use_for(span->block, timeline->id);
+    struct binding_use *use = use_for(timeline, span);
     int more = use->submission > timeline->passed;
     use->first = more && use->first < span->first ? use->first : span->first;
     use->end = more && use->end > span->end ? use->end : span->end;
@@ -129,12 +134,18 @@ static void note_use(const struct binding_timeline *timeline, const struct bindi
     }
 }
 
-static int check_block(const struct binding_timeline *timeline, struct binding_block *block)
+static int check_span(const struct binding_timeline *timeline, const struct binding_span *span)
 {
-    if (!block->open) {
+    if (!span->block->open) {
         return BINDING_CLOSED;
     }
-    return use_for(block, timeline->id) == NULL ? BINDING_BUSY : 0;
+    return use_for(timeline, span) == NULL ? BINDING_BUSY : 0;
+}
+
+static struct binding_span span_of(const struct binding_tensor *tensor)
+{
+    const uint64_t first = tensor->offset;
+    return (struct binding_span){tensor->block, first, first + tensor->layout->span};
 }
 
 static int reserve_tensors(struct binding_timeline *timeline,
@@ -145,14 +156,13 @@ static int reserve_tensors(struct binding_timeline *timeline,
     int status = 0;
     pthread_mutex_lock(&uses_lock);
     for (uint32_t i = 0; i < count && status == 0; i++) {
-        status = check_block(timeline, tensors[i]->block);
+        const struct binding_span span = span_of(tensors[i]);
+        status = check_span(timeline, &span);
     }
     if (status == 0) {
         count_submission(timeline, submission);
         for (uint32_t i = 0; i < count; i++) {
-            const struct binding_tensor *tensor = tensors[i];
-            const struct binding_span span = {tensor->block, tensor->offset,
-                                              tensor->offset + tensor->layout->span};
+            const struct binding_span span = span_of(tensors[i]);
             note_use(timeline, &span, written[i]);
         }
     }
@@ -209,7 +219,7 @@ int binding_submission_begin(struct binding_timeline *timeline, const struct bin
     int status = 0;
     pthread_mutex_lock(&uses_lock);
     for (size_t i = 0; i < count && status == 0; i++) {
-        status = check_block(timeline, spans[i].block);
+        status = check_span(timeline, &spans[i]);
     }
     if (status == 0) {
         count_submission(timeline, submission);

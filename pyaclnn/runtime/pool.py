@@ -295,9 +295,9 @@ class Pool:
 
     def _give_back(self, nbytes: int) -> None:
         """Release so many idle bytes at least, of what was used longest ago."""
-        # No other stream has used what is idle: the first note is of this one.
+        # No other stream has used what is idle: all uses are of this one.
         last_uses = [
-            (memory.block.uses[0].submission, size)
+            (max(use.submission for use in memory.block.uses), size)
             for size, stack in list(self._free.items())
             for memory, *_ in list(stack)
         ]

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
 import time
 from typing import TYPE_CHECKING
@@ -16,6 +17,7 @@ from pyaclnn.cann.gate import call
 from pyaclnn.runtime.array import DeviceArray
 from pyaclnn.runtime.creation import to_device
 from pyaclnn.runtime.device import Device
+from pyaclnn.runtime.event import Event
 from pyaclnn.runtime.stream import Stream
 
 if TYPE_CHECKING:
@@ -106,6 +108,26 @@ def test_uses_of_several_parts_are_all_known(device: Device, x: DeviceArray, par
         x[part].fill_bytes(0)
     device.synchronize()
     assert [end.numpy().tolist() for end in ends] == [[1, 2], [7, 8]]
+
+
+@pytest.mark.parametrize("slots", [2, 4])
+def test_a_slot_of_a_ring_is_overwritten_when_its_own_work_has_passed(
+    device: Device, slots: int
+) -> None:
+    ring, results = (DeviceArray.empty((slots, 8), np.float32, device) for _ in range(2))
+    with Stream(device) as stream, contextlib.ExitStack() as stack:
+        events = list[Event]()
+        for turn in range(3 * slots):
+            slot = turn % slots
+            if turn < slots:
+                events.append(stack.enter_context(Event(device)))
+            else:
+                events[slot].synchronize()
+                assert (results[slot].numpy() == HOST + turn - slots).all()
+            ring[slot].copy_from(HOST + turn)
+            results[slot].copy_from(ring[slot], stream)
+            stream.record(events[slot])
+        stream.synchronize()
 
 
 def test_a_wait_by_the_host_application_counts(x: DeviceArray) -> None:

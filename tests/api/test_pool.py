@@ -302,6 +302,18 @@ def test_a_smaller_cap_gives_back_what_is_idle(stream: Stream) -> None:
     stream.pool.cap = None
 
 
+def test_what_was_used_longest_ago_is_given_back_first(stream: Stream) -> None:
+    source = to_device(np.ones((4, 1024), np.int32))
+    often, seldom = (source[:rows].astype(np.float32, stream) for rows in (4, 2))
+    stream.synchronize()
+    for part in (often[:1], seldom, often[1:2]):
+        part.fill_bytes(0, stream)
+    del part, often, seldom
+    stream.synchronize()
+    stream.pool._give_back(1)
+    assert stream.pool.stats().cached == source.nbytes
+
+
 def test_trim_frees_no_block_that_is_handed_out_meanwhile(
     x: DeviceArray, gamma: DeviceArray, stream: Stream
 ) -> None:

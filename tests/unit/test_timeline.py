@@ -133,7 +133,7 @@ def test_who_has_still_to_write_bytes_is_known(released: list[int]) -> None:
         return {use.timeline for use in memory.writers(first, end)}
 
     cases: dict[tuple[int, int], set[Timeline]] = {
-        (0, 8): set(), (15, 16): {timeline}, (31, 64): {timeline}, (16, 17): {timeline, other},
+        (0, 8): set(), (15, 16): {timeline}, (31, 64): {timeline}, (16, 24): {other},
     }  # fmt: skip
     assert {place: writers(*place) for place in cases} == cases
     memory.make_room()
@@ -177,6 +177,28 @@ def test_who_has_still_to_use_bytes_is_known(released: list[int]) -> None:
     begun.end()
     assert users(0, 40) == set()
     timeline.passed(timeline.sync_point)
+    other.passed(1)
+    memory.let_go()
+
+
+def test_uses_of_several_parts_are_passed_one_by_one(released: list[int]) -> None:
+    timeline, other, memory = *(Timeline(CONTEXT, STREAM) for _ in range(2)), block(released)
+    marks = [write(timeline, memory, first, first + 8) for first in (0, 16, 32)]
+    write(other, memory, 48, 56)
+
+    def users(first: int, end: int) -> list[int]:
+        return [use.submission for use in memory.users(first, end)]
+
+    assert [users(at, at + 8) for at in range(0, 64, 8)] == [[1], [], [2], [], [3], [], [1], []]
+    timeline.passed(marks[0])
+    assert [users(at, at + 8) for at in range(0, 64, 8)] == [[], [], [2], [], [3], [], [1], []]
+    # A fourth part shares an entry with another; none is forgotten.
+    for first in (0, 8, 24):
+        write(timeline, memory, first, first + 8)
+    write(timeline, memory, 40, 40)
+    assert [at for at in range(0, 64, 8) if users(at, at + 8)] == [0, 8, 16, 24, 32, 48]
+    timeline.passed(timeline.sync_point)
+    assert users(0, 48) == []
     other.passed(1)
     memory.let_go()
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 from rich.text import Text
 
 from pyaclnn.base.files import open_file
-from pyaclnn.base.spelling import did_you_mean
+from pyaclnn.base.spelling import nearest
 from pyaclnn.cann import status as codes
 from pyaclnn.health.explain.codes import suggestions
 from pyaclnn.health.explain.log import Log, look_up
@@ -151,8 +151,9 @@ def _missing(words: Sequence[str]) -> Iterator[str]:
         is_path = _FILE.fullmatch(word) or (are_files and {"/", "."} & {*word})
         if is_path and not os.path.lexists(word):
             path = Path(word)
-            folder = [str(other) for other in path.parent.glob("*")]
-            yield f"'{word}'{did_you_mean(word, folder, lead='; ') or '.'}"
+            near = nearest(path.name, [other.name for other in path.parent.glob("*")])
+            found = [f"; did you mean '{path.with_name(name)}'?" for name in near]
+            yield f"'{word}'{''.join(found) or '.'}"
 
 
 def _list(console: Console) -> None:

@@ -88,6 +88,15 @@ def test_a_file_that_is_not_there_is_named_with_its_neighbour(
     assert wanted in capfd.readouterr().err
 
 
+def test_a_neighbour_is_near_by_its_own_name(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "README").touch()
+    assert main(["explain", str(tmp_path / "train.log")]) == 1
+    wanted = f"there is no file '{tmp_path / 'train.log'}'.\n"
+    assert wanted in capfd.readouterr().err
+
+
 def test_of_several_files_the_one_that_is_not_there_is_named(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:

@@ -138,6 +138,16 @@ def test_tests_that_run_a_line_are_known(tree: Path) -> None:
     assert covering.of("tried.py", 5) == []
 
 
+def test_functions_that_are_named_like_tests_are_none(tree: Path) -> None:
+    (tree / "tried.py").write_text("def test_of(x):\n    return x\n")
+    (tree / "tests/test_f.py").write_text(
+        "import pytest\nimport tried\n\n"
+        "@pytest.fixture\ndef made():\n    return tried.test_of(1)\n\n"
+        "def test_a(made):\n    assert made\n"
+    )
+    assert Covering(tree, ["tests"]).of("tried.py", 2) == []
+
+
 def test_tests_that_fail_without_a_mutation_are_shown(tree: Path) -> None:
     (tree / "tried.py").write_text("def f(x):\n    return 0\n")
     with pytest.raises(SystemExit, match=r"assert 0"):

@@ -163,8 +163,10 @@ def _has_run(timeline: Timeline, submission: int) -> bool:
     if not timeline.is_complete(submission) and not _was_left_after(timeline, submission):
         try:
             is_complete(timeline, timeline.struct.stream)
-        except ContextError:  # its owner has destroyed the stream, which waits for its work
-            return True
+        except ContextError as error:
+            if error.code == code_named("ACL_ERROR_RT_STREAM_CAPTURED"):
+                raise
+            return True  # its owner has destroyed the stream, which waits for its work
     return timeline.is_complete(submission)
 
 

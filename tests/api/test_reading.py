@@ -12,6 +12,7 @@ from pyaclnn import mock
 from pyaclnn.base.errors import ContextError
 from pyaclnn.calling.plan import plan
 from pyaclnn.cann import raw
+from pyaclnn.cann.gate import call
 from pyaclnn.ops import rms_norm
 from pyaclnn.runtime.array import DeviceArray
 from pyaclnn.runtime.buffer import Buffer
@@ -188,3 +189,22 @@ def test_a_borrower_who_has_not_noticed_that_the_stream_is_gone_can_read() -> No
         np.testing.assert_allclose(array.numpy(), RSTD, rtol=1e-4)
         borrowed._timeline.passed(borrowed._timeline.sync_point)  # as its owner knows
         borrowed.close()
+
+
+@pytest.mark.pyaclnn(contract=False)
+@pytest.mark.parametrize(
+    "use", [DeviceArray.numpy, lambda array: array.fill_bytes(0)], ids=["read", "overwrite"]
+)
+def test_what_a_captured_stream_writes_is_neither_read_nor_overwritten(
+    use: Callable[[DeviceArray], object], device: Device, stream: Stream
+) -> None:
+    launched(stream)
+    stream.synchronize()  # the workspace is there
+    graph = raw.ffi.new("aclmdlRI *")
+    with device._active():
+        mode = raw.ACL_MODEL_RI_CAPTURE_MODE_RELAXED
+        call("aclmdlRICaptureBegin", stream.pointer, mode)
+        array = launched(stream)
+        with pytest.raises(ContextError, match="ACL_ERROR_RT_STREAM_CAPTURED"):
+            use(array)
+        assert raw.aclmdlRICaptureEnd(stream.pointer, graph) == 507903

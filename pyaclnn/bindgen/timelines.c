@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which submissions of which timelines need a block of memory. */
+/* Uses of blocks of memory by submissions of timelines. */
 #include <pthread.h>
 
 enum { MAX_USES = 4 };

@@ -40,11 +40,11 @@ def machines_of(paths: Iterable[str]) -> dict[PurePath, tuple[str, str]]:
     return {
         path: found
         for group in alike.values()
-        for path, found in zip(group, _told_apart(group), strict=True)
+        for path, found in zip(group, _named_by_folders(group), strict=True)
     }
 
 
-def _told_apart(paths: Sequence[PurePath]) -> Iterator[tuple[str, str]]:
+def _named_by_folders(paths: Sequence[PurePath]) -> Iterator[tuple[str, str]]:
     """Yield the machine and the shown path of each of the files that are called alike."""
     inner = [path.parts[-2::-1] for path in paths]
     levels = enumerate(zip(*inner, strict=False))

@@ -13,8 +13,8 @@ from pyaclnn.cann.gate import call
 from pyaclnn.runtime.dtypes import conversion_hint
 from pyaclnn.runtime.host import require_numpy
 from pyaclnn.runtime.memory import Span
+from pyaclnn.runtime.pending import require_unused, require_written
 from pyaclnn.runtime.pinned import pinned_memory
-from pyaclnn.runtime.progress import require_unused, require_written
 from pyaclnn.runtime.shapes import count_of
 from pyaclnn.runtime.stream import require_stream
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from pyaclnn._binding import lib
-from pyaclnn.runtime.progress import unfinished, unwritten, wait_for_use
+from pyaclnn.runtime.pending import unfinished, unwritten, wait_for_use
 from pyaclnn.runtime.stream import Stream
 
 if TYPE_CHECKING:

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The order in which an Ascend 950 draws random numbers: CANN's, or that of PyTorch. The numbers
  * of the simulated NPU are its own in both; torch-npu sets it before operators that draw. */
-#include <stdatomic.h>
-
 #include "aclnnop/aclnn_set_pytorch_random.h"
 
 static _Atomic int32_t order;

@@ -127,10 +127,11 @@ ONE = 'extern "C" __global__ __aicore__ void one(GM_ADDR x) { x[0] = 1; }\n'
     ("text", "line"),
     [
         (f"{HEAD}#if 0\n{ONE}#endif\n", 3),
+        (f"\n{HEAD}#if 0\n{ONE}#endif\n", 4),
         (f"{HEAD.strip()} {ONE}", 1),
         (f"{HEAD}namespace inner {{\n{ONE[len('extern _C_ ') :]}}}\n", 3),
     ],
-    ids=["if 0", "no newline", "namespace"],
+    ids=["if 0", "empty line first", "no newline", "namespace"],
 )
 def test_a_kernel_that_preprocessing_leaves_out_is_named(
     text: str, line: int, tmp_path: Path

@@ -54,7 +54,7 @@ ROOMS = (
         " architecture/test_rooms.py tiling/test_tmp_sizes.py doctor/command/test_explain.py",
         "explanations/*.py",
     ),
-    _python("reference", 30, "reference mock_device/test_kernels.py ascendc_golden"),
+    _python("reference", 30, "reference mock_device ascendc_golden"),
     _python("cann", 20, "unit api installed"),
     _python(
         "mock",

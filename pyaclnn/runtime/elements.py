@@ -132,9 +132,9 @@ class Elements:
     def __setitem__(self, index: Any, value: object) -> None:
         """Write to a part, and block until that is done.
 
-        Streams with queued work that uses the part are waited for. A part without gaps is copied
-        (``aclrtMemcpy``), one with gaps is written by an operator (``aclnnInplaceCopy``) on the
-        default stream.
+        Queued work that uses the part, or has still to write the value, is waited for. A part
+        without gaps is copied (``aclrtMemcpy``), one with gaps is written by an operator
+        (``aclnnInplaceCopy``) on the default stream.
         """
         array: Any = self
         part, make = array[index], type(array)
@@ -144,6 +144,8 @@ class Elements:
         given: Any = value if ours else fitted(value, part.shape, part.dtype)
         if part.is_contiguous and (not ours or given.is_contiguous):
             wait_for_users(part)
+            if ours:
+                follow_writers(given, None)
             part.copy_from(given)
             return
         check_alike("__setitem__", given._layout if ours else given, part._layout, "value")

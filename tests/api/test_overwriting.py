@@ -6,7 +6,7 @@ from __future__ import annotations
 import contextlib
 import threading
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
@@ -62,6 +62,14 @@ def test_an_assignment_waits_for_other_streams(device: Device, x: DeviceArray) -
         y.copy_from(x, stream)
         x[...] = SEVENS
         assert (y.numpy() == HOST).all()
+
+
+@pytest.mark.parametrize("index", [..., slice(4), slice(None, None, 2)])
+def test_an_assignment_waits_for_its_values(x: DeviceArray, index: Any) -> None:
+    x[index] = x[index] + 1
+    expected = HOST.copy()
+    expected[index] += 1
+    assert (x.numpy() == expected).all()
 
 
 WAYS: dict[str, Callable[[DeviceArray], object]] = {

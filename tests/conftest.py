@@ -37,6 +37,10 @@ LeakCheck = Callable[[], AbstractContextManager[None]]
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
+# What a terminal is shown follows the test, and not the terminal in which the tests run.
+for variable in ("TERM", "NO_COLOR", "FORCE_COLOR", "TTY_COMPATIBLE", "TTY_INTERACTIVE"):
+    os.environ.pop(variable, None)
+
 # The duration of an example depends on the machine's load, not on the tested code.
 settings.register_profile("any machine", deadline=None)
 settings.load_profile("any machine")

@@ -78,7 +78,7 @@ def wait_for_use(use: Use) -> None:
         KernelError: Work on the stream failed.
     """
     timeline = use.timeline
-    for _ in _ahead([use]):
+    if not is_own(timeline):
         with Activation(timeline.struct.context):
             finish(timeline, timeline.struct.stream, -1)
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     Run: TypeAlias = Callable[..., subprocess.CompletedProcess[str]]
 
-PATIENCE = 60
+PATIENCE = 300
 ROWS = np.full((2, 8), 3, np.float32)
 OURS = ("pyaclnn await", "pyaclnn host functions")
 Result = TypeVar("Result")

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 HOST = np.arange(8, dtype=np.float32)
 SEVENS = np.full(8, 7, np.float32)
-PATIENCE = 60
+PATIENCE = 300
 
 
 @pytest.fixture(autouse=True)

@@ -61,7 +61,7 @@ def test_ctrl_c_ends_a_wait(run_python: Run, wait: str) -> None:
         "try:\n"
         f"    {wait}\n"
         "except KeyboardInterrupt:\n"
-        "    print(time.monotonic() - began < 60)\n"
+        "    print(time.monotonic() - began < 250)\n"
         "release()\n" + (END if wait != "stream.close()" else END_WITHOUT_STREAM)
     )
     assert (done.stdout, done.stderr, done.returncode) == ("True\n", "", 0)
@@ -75,7 +75,7 @@ def test_a_device_that_ctrl_c_leaves_does_not_wait_for_its_default_stream(run_py
         "    with device:\n"
         "        raise KeyboardInterrupt\n"
         "except KeyboardInterrupt:\n"
-        "    print(time.monotonic() - began < 60)\n"
+        "    print(time.monotonic() - began < 250)\n"
         "release()\n"
         + END_WITHOUT_STREAM.replace("(*y, x, event, device)", "(*y, x, event, stream)")
     )
@@ -101,7 +101,7 @@ def test_a_timeout_of_several_slices_is_told_as_it_was_given(run_python: Run, wa
         "try:\n"
         f"    {waiting}.synchronize(timeout=0.6)\n"
         "except pyaclnn.DeadlineError as error:\n"
-        "    print(0.6 <= time.monotonic() - began < 60, 'timeout = 600' in str(error))\n"
+        "    print(0.6 <= time.monotonic() - began < 250, 'timeout = 600' in str(error))\n"
         "release()\n" + END
     )
     assert (done.stdout, done.stderr, done.returncode) == ("True True\n", "", 0)

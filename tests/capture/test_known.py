@@ -195,7 +195,7 @@ HELD = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
 def hold():
     "the other stream, by a call that lends no memory"
     flag = threading.Event()
-    flag.function = HELD(lambda _: flag.wait(60))
+    flag.function = HELD(lambda _: flag.wait(300))
     assert cann.aclrtLaunchHostFunc(queue(other), flag.function, None) == 0
     return flag
 def let(flag):

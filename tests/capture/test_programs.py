@@ -172,7 +172,7 @@ def test_a_signal_to_the_command_ends_the_program_and_its_status(tmp_path: Path)
         assert process.stdout is not None
         assert process.stdout.read(1) == b"1"
         process.send_signal(signal.SIGTERM)
-        assert process.wait(60) == 128 + signal.SIGTERM
+        assert process.wait(300) == 128 + signal.SIGTERM
     assert list(read_trace(tmp_path / "run.trace"))[-1] == Ended(signal.SIGTERM)
 
 

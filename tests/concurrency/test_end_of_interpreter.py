@@ -17,7 +17,7 @@ import pytest
 from tests.mock_libs.programs import COMPILER
 
 HOST = Path(__file__).parent / "embedding_host.c"
-PATIENCE = 120
+PATIENCE = 300
 """Seconds; several processes may start at a time."""
 LEFT = """
 import atexit, builtins, sys, threading

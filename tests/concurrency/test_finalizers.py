@@ -30,16 +30,16 @@ def while_another_thread_keeps_the_books(work: Callable[[], None]) -> None:
     def keep() -> None:
         with FINALIZER_QUEUE.lock:
             has.set()
-            may_end.wait(20)
+            may_end.wait(300)
 
     keeper, worker = threading.Thread(target=keep), threading.Thread(target=work, daemon=True)
     keeper.start()
-    has.wait(20)
+    has.wait(300)
     worker.start()
     worker.join(0.2)
     may_end.set()
     keeper.join()
-    worker.join(20)
+    worker.join(300)
     assert not worker.is_alive()
 
 

@@ -73,5 +73,5 @@ end.set()
 
 def test_the_child_loads_libraries_while_a_thread_of_the_parent_held_the_lock() -> None:
     command = [sys.executable, "-W", "ignore", "-c", HELD]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=100, check=True)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=True)
     assert done.stdout == "0\n", done.stderr

@@ -289,11 +289,11 @@ def test_a_signal_ends_the_wait_for_a_plan_that_another_thread_runs(stream: Stre
         def hold() -> None:
             with ready._lock:
                 taken.set()
-                given.wait(30)
+                given.wait(300)
 
         other = threading.Thread(target=hold)
         other.start()
-        taken.wait(30)
+        taken.wait(300)
         before = signal.signal(signal.SIGALRM, interrupt)
         signal.setitimer(signal.ITIMER_REAL, 0.05)
         try:
@@ -302,7 +302,7 @@ def test_a_signal_ends_the_wait_for_a_plan_that_another_thread_runs(stream: Stre
         finally:
             signal.signal(signal.SIGALRM, before)
             given.set()
-            other.join(30)
+            other.join(300)
         results = ready.run(x=x)
         stream.synchronize()
         np.testing.assert_allclose(results.rstd.numpy(), RSTD, rtol=1e-4)

@@ -38,7 +38,7 @@ class Threads:
             self.taken.append(request)
             if request == LONG:
                 self.begun.set()
-                self.done.wait(10)
+                self.done.wait(300)
             self._device.send(bytes([request]))
 
     def ask(self, request: int) -> int:
@@ -48,7 +48,7 @@ class Threads:
     def end(self) -> None:
         self.turns.end()
         for thread in self._threads:
-            thread.join(10)
+            thread.join(300)
         assert not any(thread.is_alive() for thread in self._threads)
         self.host.close()
         del self.turns  # with its descriptors
@@ -83,7 +83,7 @@ def test_a_thread_at_work_leaves_requests_to_the_other(two: Threads) -> None:
     for _ in range(50):
         assert two.ask(0) == 0  # so that a thread looks for requests and does not sleep
         two.host.send(bytes([LONG]))
-        assert two.begun.wait(10)
+        assert two.begun.wait(300)
         assert [two.ask(request) for request in (2, 3, 4)] == [2, 3, 4]
         two.begun.clear()
         two.done.set()

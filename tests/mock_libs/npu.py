@@ -161,7 +161,7 @@ def in_thread(function: Callable[[], Any]) -> Any:
     results: list[Any] = []
     thread = threading.Thread(target=lambda: results.append(function()))
     thread.start()
-    thread.join(30)
+    thread.join(300)
     assert len(results) == 1, "the thread failed or did not end"
     return results[0]
 

@@ -74,9 +74,9 @@ held = threading.Event()
 codes = []
 def other():
     call('aclrtSetDevice', 0)
-    held.set(); ended.wait(10)
+    held.set(); ended.wait(300)
     codes.append(lib.aclrtGetDevice(ffi.new('int32_t *')))
-thread = threading.Thread(target=other); thread.start(); held.wait(10)
+thread = threading.Thread(target=other); thread.start(); held.wait(300)
 call('aclrtResetDevice', 0); call('aclrtResetDevice', 0)
 ended.set(); thread.join()
 codes.append(lib.aclrtGetDevice(ffi.new('int32_t *')))

@@ -63,7 +63,7 @@ def said(programs: Programs, folder: Path, content: str) -> str:
         CALL,
         PYACLNN_BACKEND="mock",
         ASCEND_CUSTOM_OPP_PATH=str(folder),
-        PYACLNN_MOCK_PATIENCE="3",
+        PYACLNN_MOCK_PATIENCE="10",
     )
     assert done.returncode == 0, done.stderr
     assert "Traceback" not in done.stderr

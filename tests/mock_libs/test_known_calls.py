@@ -36,7 +36,7 @@ ASKED = 361001
 def test_an_equal_call_is_accepted_without_the_device(programs: Programs) -> None:
     probe = STOPPED.format("check(same), check(other)")
     problems = "same, other = RmsNormGrad(rows=3), RmsNormGrad(rows=4)\n"
-    done = programs.python(PROGRAM % (problems + probe), PYACLNN_MOCK_PATIENCE="10")
+    done = programs.python(PROGRAM % (problems + probe), PYACLNN_MOCK_PATIENCE="20")
     assert done.stdout == f"0 {ASKED}\n", done.stderr
 
 
@@ -56,7 +56,7 @@ def check(number):
 assert check(0) == 0
 """
     done = programs.python(
-        PROGRAM % (calls + STOPPED.format("check(1)")), PYACLNN_MOCK_PATIENCE="10"
+        PROGRAM % (calls + STOPPED.format("check(1)")), PYACLNN_MOCK_PATIENCE="20"
     )
     assert done.stdout == f"{status}\n", done.stderr
 
@@ -68,7 +68,7 @@ known.close(); call('aclrtResetDevice', 0); call('aclrtSetDevice', 0)
 known = RmsNormGrad(rows=3)
 """
     probe = STOPPED.format("check(known)")
-    done = programs.python(PROGRAM % (reset + probe), PYACLNN_MOCK_PATIENCE="10")
+    done = programs.python(PROGRAM % (reset + probe), PYACLNN_MOCK_PATIENCE="20")
     assert done.stdout == f"{ASKED}\n", done.stderr
 
 
@@ -78,7 +78,7 @@ def test_another_device_is_asked_itself(programs: Programs) -> None:
     probe = STOPPED.replace("stop()", "stop(1)").format("check(own)")
     program = (PROGRAM % (before + probe)).replace("def stop():", "def stop(number=0):")
     program = program.replace("children()[0]", "children()[number]")
-    done = programs.python(program, PYACLNN_MOCK_PATIENCE="10")
+    done = programs.python(program, PYACLNN_MOCK_PATIENCE="20")
     assert done.stdout == f"{ASKED}\n", done.stderr
 
 

@@ -57,7 +57,7 @@ waiting = threading.Thread(target=expect, args=(0, wait), daemon=True)
 waiting.start()
 expect(0, ('acltdtAllocBuf', 16, 0, buffer))
 expect(0, ('acltdtEnqueue', queue, buffer[0], 0))
-waiting.join(20)
+waiting.join(300)
 assert found[0] == buffer[0]
 expect(0, ('acltdtFreeBuf', buffer[0]), ('acltdtDestroyQueue', queue))
 expect(107000, ('acltdtEnqueue', queue, buffer[0], 0), ('acltdtDestroyQueue', queue))

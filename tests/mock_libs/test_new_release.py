@@ -105,7 +105,7 @@ def test_a_release_with_a_new_and_a_removed_operator_is_two_files(tmp_path: Path
         }
         command = [str(python), "-c", PROGRAM, *arguments]
         done = subprocess.run(
-            command, env=environment, capture_output=True, text=True, timeout=60, check=False
+            command, env=environment, capture_output=True, text=True, timeout=300, check=False
         )
         assert done.returncode == 0, done.stderr
         return done.stdout.splitlines()

@@ -33,17 +33,17 @@ def end():
 
 CASES = {
     "a stream's time limit": "assert lib.aclrtSynchronizeStreamWithTimeout(s, 500) == 507046\n"
-    "took(0.5, 60)",
+    "took(0.5, 250)",
     "an event's time limit": "assert lib.aclrtSynchronizeEventWithTimeout(e, 500) == 507047\n"
-    "took(0.5, 60)",
+    "took(0.5, 250)",
     "a device's time limit": "assert lib.aclrtSynchronizeDeviceWithTimeout(500) == 507046\n"
-    "took(0.5, 60)",
+    "took(0.5, 250)",
     "a wait without a limit: no heartbeat": "assert lib.aclrtSynchronizeStream(s) == 507010\n"
-    "assert 'stopped' in message()\ntook(4, 60)",
+    "assert 'stopped' in message()\ntook(4, 250)",
     "a signal's handler after the wait": """
 signal.signal(signal.SIGALRM, lambda *_: print('alarm'))
 signal.setitimer(signal.ITIMER_REAL, 0.1)
-lib.aclrtSynchronizeStreamWithTimeout(s, 500); took(0.5, 60)
+lib.aclrtSynchronizeStreamWithTimeout(s, 500); took(0.5, 250)
 """,
 }
 
@@ -61,7 +61,7 @@ def test_a_device_that_is_stopped_without_work_closes(programs: Programs) -> Non
 import os, signal, time
 call('aclrtSetDevice', 0); kid = children()[0]; os.kill(kid, signal.SIGSTOP)
 begin = time.monotonic(); call('aclrtResetDevice', 0)
-print(time.monotonic() - begin < 60, has_ended(kid))
+print(time.monotonic() - begin < 250, has_ended(kid))
 """)
     assert result.stdout == "True True\n", result.stderr
 
@@ -170,7 +170,7 @@ def test_a_device_process_that_does_not_end_is_ended(programs: Programs, tmp_pat
 import time
 call('aclrtSetDevice', 0); kid = children()[0]
 begin = time.monotonic(); call('aclrtResetDevice', 0)
-print(time.monotonic() - begin < 60, has_ended(kid))
+print(time.monotonic() - begin < 250, has_ended(kid))
 """,
         PYACLNN_MOCK_PYTHON=script(tmp_path, f"exec {sys.executable} -c '{code}'"),
     )
@@ -210,7 +210,7 @@ held.launch(first)
 opened = threading.Event()
 def hold():
     with open(os.environ['HELD'], 'w'):
-        opened.wait(60)
+        opened.wait(300)
 thread = threading.Thread(target=hold); thread.start()
 print(lib.aclrtSynchronizeStreamWithTimeout(first, 200))
 next_one.launch(second)

@@ -19,14 +19,14 @@ if TYPE_CHECKING:
 
 __all__ = ["HeldProgram", "processes_of", "seconds_to_leave"]
 
-_LONGEST = 120
+_LONGEST = 300
 OWN_PROCESSES = {"PYACLNN_MOCK_FORK_SERVER": ""}
 """Has a program start its device processes itself, so that they are its children."""
 
 
 def seconds_to_leave() -> float:
-    """Return how long a program may take to end: 2 s on an idle machine, more on a busy one."""
-    return 2 * max(1.0, os.getloadavg()[0] / (os.cpu_count() or 1)) ** 2
+    """Return how long a program may take to end: 10 s on an idle machine, more on a busy one."""
+    return 10 * max(1.0, os.getloadavg()[0] / (os.cpu_count() or 1)) ** 2
 
 
 def processes_of(pid: int) -> list[int]:

@@ -70,6 +70,12 @@ def replay(path: Path, *, exact: bool = False, fail_early: bool = False) -> Outc
                 outcome.chips = (record.name, outcome.chips[1])
             elif isinstance(record, Call):
                 run.make(record)
+                if run.has_no_device:
+                    outcome.incomplete.append(
+                        f"the replay ends at call {record.number}: without a device, all later "
+                        "calls would differ"
+                    )
+                    break
                 if fail_early and outcome.divergences:
                     break
         run.finish()
@@ -93,6 +99,8 @@ class _Replay:
         self._placed: dict[int, int] = {}
         self._left = Left(self._in_thread)
         self._threads: dict[int, ThreadPoolExecutor] = {}
+        self.has_no_device = False
+        """True after a device or a context that could be chosen in the trace, and not here."""
         self._missing: set[str] = set()
 
     def make(self, call: Call) -> None:
@@ -182,6 +190,7 @@ class _Replay:
         if "p" not in role and not loose and isinstance(call.result, int):
             here = self._answer(call, int(result or 0), answers)
             self._outcome.compare_answers(call, Answer.of(call), here)
+            self.has_no_device |= "places" in role and call.result == 0 and here.status != 0
         if role & {"graph-begin", "graph-end"}:
             stream = self._translation.address(call.handle("stream"))
             self._memory.note_capture(role, call.result, stream, call.thread)

@@ -150,6 +150,19 @@ def test_a_replay_judges_results_of_known_inputs_and_counts_the_others(
     assert f", {compared} results compared{said}, 2 calls skipped (" in done.stdout
 
 
+def test_a_replay_ends_at_a_device_that_does_not_open(trace: Path) -> None:
+    done = pyaclnn("replay", trace, PYACLNN_MOCK_MODE="lazy")
+    first, *_, reason, counts = done.stdout.splitlines()
+    assert done.returncode == 1
+    assert first.endswith(
+        "aclrtSetDevice: status: recorded 0, here 507033 ACL_ERROR_RT_DEV_SETUP_ERROR"
+    )
+    assert "PYACLNN_MOCK_MODE is 'lazy'" in done.stdout
+    assert done.stdout.count("status: recorded") == 1
+    assert reason.startswith("the replay ends at call ")
+    assert counts.endswith("1 divergence.")
+
+
 def test_a_wrong_kernel_is_found_at_its_element_and_becomes_a_test(
     trace: Path, tmp_path: Path
 ) -> None:

@@ -207,7 +207,7 @@ def test_a_child_forked_amid_launches_of_other_threads_can_let_go(
         f"for _ in range({forks}):\n"
         "    child = os.fork()\n"
         "    if child == 0:\n"
-        "        signal.alarm(10)\n"
+        "        signal.alarm(120)\n"
         "        lib.binding_block_close(block)\n"
         "        os._exit(0)\n"
         "    assert os.waitpid(child, 0)[1] == 0, 'the child hung'\n"

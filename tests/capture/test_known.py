@@ -223,7 +223,7 @@ run("late_wait", let(second), late)
 reporter = ctypes.c_uint64(in_thread(threading.get_ident).result())
 assert cann.aclrtSubscribeReport(reporter, queue(other)) == 0
 assert cann.aclrtSynchronizeStream(queue(other)) == 0
-reports = in_thread(lambda: cann.aclrtProcessReport(1000))
+reports = in_thread(lambda: cann.aclrtProcessReport(3000))
 time.sleep(0.2)
 run("call_on_its_way", lambda x: reports.result(), allocate(3))
 assert cann.aclrtUnSubscribeReport(reporter, queue(other)) == 0

@@ -31,7 +31,7 @@ int main(int argc, char **argv)
         int status = 0;
         pid_t child = fork();
         if (child == 0) {
-            alarm(20);
+            alarm(120);
             for (int j = 0; j < 3; j++) aclDestroyTensor(create());
             _exit(0);
         }

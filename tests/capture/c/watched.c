@@ -214,7 +214,7 @@ static int split(void)
     while (parsing == 0) usleep(1000);
     const pid_t child = fork();
     if (child == 0) {
-        alarm(10);
+        alarm(120);
         pause_parser = 0;
         create(dims);
         _exit(0);

@@ -8,7 +8,7 @@
 
 #include "expect.h"
 
-enum { CHILDREN = 40, SECONDS = 10 };
+enum { CHILDREN = 40, SECONDS = 120 };
 
 size_t pyaclnn_mock_call_counts(char *text, size_t capacity);
 const char *pyaclnn_mock_faults_set(const char *text);

@@ -73,7 +73,7 @@ void test_what_is_asked_of_events()
     OK(aclrtMalloc(&device, BYTES, ACL_MEM_MALLOC_HUGE_FIRST));
     OK(aclrtMemsetAsync(device, BYTES, 7, BYTES, first));
     OK(aclrtRecordEvent(one, first));
-    OK(aclrtStreamWaitEventWithTimeout(second, one, 1000));
+    OK(aclrtStreamWaitEventWithTimeout(second, one, 100000));
     OK(aclrtMemcpyAsync(host, BYTES, device, BYTES, ACL_MEMCPY_DEVICE_TO_HOST, second));
     OK(aclrtSynchronizeStream(second));
     EXPECT(host[0] == 7 && host[BYTES - 1] == 7);
@@ -99,9 +99,9 @@ void test_a_wait_with_a_timeout_joins_streams_of_a_capture()
     OK(aclrtCreateStream(&second));
     OK(aclmdlRICaptureBegin(first, ACL_MODEL_RI_CAPTURE_MODE_GLOBAL));
     OK(aclrtRecordEvent(begun, first));
-    OK(aclrtStreamWaitEventWithTimeout(second, begun, 1000));
+    OK(aclrtStreamWaitEventWithTimeout(second, begun, 100000));
     OK(aclrtRecordEvent(done, second));
-    OK(aclrtStreamWaitEventWithTimeout(first, done, 1000));
+    OK(aclrtStreamWaitEventWithTimeout(first, done, 100000));
     OK(aclmdlRICaptureEnd(first, &graph));
     OK(aclmdlRIDestroy(graph));
     OK(aclrtDestroyStream(first));

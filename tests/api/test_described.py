@@ -128,7 +128,7 @@ def try_elsewhere(family: str, release: str, folder: Path, *which: str) -> None:
         env={**os.environ, "PYACLNN_MOCK_SOC": chip, VARIABLE: release},
         cwd=folder,  # where there is no source tree to take the package from
         check=True,
-        timeout=300,
+        timeout=900,
     )
 
 

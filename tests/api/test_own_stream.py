@@ -29,7 +29,7 @@ def wait_for_event(stream: Stream) -> None:
 
 WAITS: dict[str, Callable[[Device, Stream, Any], object]] = {
     "synchronize": lambda _, stream, __: stream.synchronize(),
-    "synchronize with a limit": lambda _, stream, __: stream.synchronize(timeout=300),
+    "synchronize with a limit": lambda _, stream, __: stream.synchronize(timeout=900),
     "close": lambda _, stream, __: stream.close(),
     "synchronize the device": lambda device, _, __: device.synchronize(),
     "read": lambda _, stream, array: array.numpy(stream=stream),
@@ -41,7 +41,7 @@ WAITS: dict[str, Callable[[Device, Stream, Any], object]] = {
 def test_a_wait_for_the_own_stream_is_refused(device: Device, stream: Stream, name: str) -> None:
     array = to_device(X, device)
     waiting = stream.launch_host_func(lambda: WAITS[name](device, stream, array))
-    stream.synchronize(timeout=300)
+    stream.synchronize(timeout=900)
     with pytest.raises(ContextError, match="a host function of a stream waits for that stream"):
         waiting.result()
     assert not stream.closed
@@ -60,7 +60,7 @@ def test_the_result_of_a_later_function_is_refused(stream: Stream, method: str) 
     waiting = stream.launch_host_func(wait)
     later.append(stream.launch_host_func(int))
     queued.set()
-    stream.synchronize(timeout=300)
+    stream.synchronize(timeout=900)
     with pytest.raises(ContextError, match="waits for that stream"):
         waiting.result()
     assert later[0].result() == 0
@@ -76,7 +76,7 @@ def test_waits_for_others_are_allowed(device: Device, stream: Stream) -> None:
             event.synchronize()
             return int(before.result())
 
-        assert stream.launch_host_func(wait).result(timeout=300) == 0
+        assert stream.launch_host_func(wait).result(timeout=900) == 0
         event.close()
 
 
@@ -96,7 +96,7 @@ def test_a_function_may_hold_the_last_reference_to_its_stream(device: Device) ->
 
     def drop() -> None:
         dropped.set()
-        done.result(timeout=300)
+        done.result(timeout=900)
 
     with pytest.warns(ResourceWarning, match="a stream was never closed"):
         drop()

@@ -280,7 +280,7 @@ def test_the_first_and_the_last_call_of_a_process_fail_cleanly() -> None:
         env={**os.environ, "PYACLNN_BACKEND": "mock", "OPENBLAS_NUM_THREADS": "1"},
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=900,
         check=False,
     )
     assert (done.returncode, done.stderr) == (0, "")

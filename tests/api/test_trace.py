@@ -46,7 +46,7 @@ def run(program: str, **variables: str) -> subprocess.CompletedProcess[str]:
         capture_output=True,
         text=True,
         check=False,
-        timeout=300,
+        timeout=900,
         env=silent_environment(**variables),
     )
 

@@ -95,7 +95,7 @@ CASES = [
 def launch(build: Build, kernel: str, wrong: int, block_dim: int = 1) -> np.ndarray:
     x = np.arange(64, dtype=np.float32)
     y = np.zeros(64, np.float32)
-    build("faults.cpp", kernel).launch(block_dim, x, y, wrong, timeout=300)
+    build("faults.cpp", kernel).launch(block_dim, x, y, wrong, timeout=900)
     return y
 
 
@@ -161,7 +161,7 @@ def test_an_endless_kernel_is_stopped_when_a_limit_is_given(build: Build) -> Non
     with pytest.raises(KernelFault, match=r"did not end within 0\.2 s") as raised:
         kernel.launch(1, *arrays, 1, timeout=0.2)
     assert raised.value.rule == "timeout"
-    kernel.launch(1, *arrays, 0, timeout=300)
+    kernel.launch(1, *arrays, 0, timeout=900)
 
 
 def test_a_fault_leaves_the_arrays_as_they_were(build: Build) -> None:

@@ -70,7 +70,7 @@ def run(package: Path, cache: Path, work: str) -> subprocess.CompletedProcess[st
         env={**os.environ, **variables},
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=900,
         check=False,
     )
 

@@ -203,5 +203,5 @@ def telling(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_lists_results_and_shapes_are_as_they_are_described(telling: Path) -> None:
     code = LISTS + "".join(f"    # {name}{code}\n" for name, code in PROGRAMS.items())
     command = [sys.executable, "-W", "error", "-c", code, str(telling)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=900)
     assert (done.stderr, done.returncode) == ("", 0)

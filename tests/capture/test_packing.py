@@ -39,5 +39,5 @@ def packing(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ],
 )
 def test_a_block_is_packed_whole(case: str, kinds: list[str], packing: Path) -> None:
-    done = subprocess.run([packing, case], capture_output=True, text=True, check=False, timeout=300)
+    done = subprocess.run([packing, case], capture_output=True, text=True, check=False, timeout=900)
     assert (done.returncode, done.stdout.split()) == (0, kinds)

@@ -34,14 +34,14 @@ def exchange(rounds: int, make: Callable[[int], Any], use: Callable[[Any], Any])
 
     def consume(_: int) -> None:
         for _ in range(rounds // THREADS):
-            number, tensor = made.get(timeout=300)
+            number, tensor = made.get(timeout=900)
             np.testing.assert_array_equal(use(tensor), np.full((4, 8), number, np.float32))
 
     with ThreadPoolExecutor(2 * THREADS) as pool:
         producers = [pool.submit(produce, number) for number in range(THREADS)]
         consumers = [pool.submit(consume, number) for number in range(THREADS)]
         for job in (*consumers, *producers):
-            job.result(timeout=300)
+            job.result(timeout=900)
 
 
 def there_and_back(tensor: Any) -> Any:

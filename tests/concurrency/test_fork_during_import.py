@@ -39,7 +39,7 @@ def test_the_child_calls_or_is_refused_and_does_not_hang() -> None:
             [sys.executable, "-W", "ignore", "-c", PROGRAM],
             capture_output=True,
             text=True,
-            timeout=300,
+            timeout=900,
             check=True,
         )
         found, status = done.stdout.split()
@@ -73,5 +73,5 @@ end.set()
 
 def test_the_child_loads_libraries_while_a_thread_of_the_parent_held_the_lock() -> None:
     command = [sys.executable, "-W", "ignore", "-c", HELD]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=True)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=900, check=True)
     assert done.stdout == "0\n", done.stderr

@@ -80,7 +80,7 @@ THREADS_OWN = {"pyaclnn.runtime.finalizer_queue.FINALIZER_QUEUE._turn.lock"}
 
 def test_every_lock_is_free_in_a_forked_child() -> None:
     command = [sys.executable, "-W", "ignore", "-c", PROGRAM]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=True)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=900, check=True)
     states = dict(line.rsplit(" ", 1) for line in done.stdout.splitlines())
     assert states.pop("pyaclnn.control.lock") == "held"  # one of another kind is noticed
     held = {place for place, state in states.items() if state != "free"}

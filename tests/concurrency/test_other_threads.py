@@ -81,7 +81,7 @@ print("done")
 
 def outcome(program: str) -> list[str]:
     command = [sys.executable, "-W", "ignore", "-c", program]
-    run = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    run = subprocess.run(command, capture_output=True, text=True, timeout=900, check=False)
     assert run.returncode == 0, run.stderr
     return run.stdout.split()
 

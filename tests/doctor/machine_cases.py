@@ -13,7 +13,7 @@ from .installations import LAYOUTS
 __all__ = ["MACHINE"]
 
 DEVICE = Options(grace=1.0, skip=("NUM", *OF_THE_TESTS))
-IMPATIENT = Options(deadline=12.0, grace=0.5, skip=("NUM", *OF_THE_TESTS))
+IMPATIENT = Options(deadline=20.0, grace=0.5, skip=("NUM", *OF_THE_TESTS))
 PACKAGES = Options(grace=1.0, only=("PKG",))
 ONE_OPERATOR = Options(grace=1.0, only=("NUM-rms_norm",))
 REPEATED = Options(grace=1.0, only=("NUM-rms_norm",), iterations=8)
@@ -323,6 +323,6 @@ MACHINE = [
         RMS,
         rf"no answer for.*rms_norm, {IN_RMS}",
         TIMEOUT,
-        Options(deadline=6.0, grace=0.5, only=("NUM-rms_norm", "NUM-rms_norm_grad")),
+        Options(deadline=20.0, grace=0.5, only=("NUM-rms_norm", "NUM-rms_norm_grad")),
     ),
 ]

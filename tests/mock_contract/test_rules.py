@@ -62,7 +62,7 @@ def program(build: str, keep: Keep, tmp_path_factory: pytest.TempPathFactory) ->
         arguments += flags_of(build)
         link = build_libraries(keep, build)
     command = [*compiler, *arguments, str(source), "-x", "none", "-o", str(made), "-pthread"]
-    subprocess.run([*command, *link], check=True, timeout=300)
+    subprocess.run([*command, *link], check=True, timeout=900)
     return [*start(), made] if build in KINDS else [made]
 
 

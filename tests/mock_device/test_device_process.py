@@ -80,13 +80,13 @@ class Host:
     def ask(self, request: Request | Run) -> Reply | CheckReply:
         self.send(encode_request(request))
         frame = self.frames.next()
-        assert frame is not None, self.process.communicate(timeout=300)[1]
+        assert frame is not None, self.process.communicate(timeout=900)[1]
         return decode_reply(*frame)
 
     def end(self) -> tuple[int, str]:
         """Hang up, and wait for the process: its exit status and standard error."""
         self.socket.close()
-        out, err = self.process.communicate(timeout=300)
+        out, err = self.process.communicate(timeout=900)
         assert out == b""
         return self.process.returncode, err.decode()
 
@@ -94,7 +94,7 @@ class Host:
         self.socket.close()
         if self.process.poll() is None:
             self.process.kill()
-        self.process.communicate(timeout=300)
+        self.process.communicate(timeout=900)
         self.memory.close()
         os.close(self.memory_descriptor)
 
@@ -196,7 +196,7 @@ def test_calls_that_are_not_used_are_forgotten(bench: Bench) -> None:
 
 def test_bye_ends_the_process_by_itself(host: Host) -> None:
     assert host.ask(Bye()) == Reply(0, "")
-    assert host.process.wait(timeout=300) == 0
+    assert host.process.wait(timeout=900) == 0
 
 
 @pytest.mark.parametrize("greeted", [True, False])
@@ -357,7 +357,7 @@ def loaded_with(module: str) -> set[str]:
         "print(*sorted(sys.modules))"
     )
     done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=300
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=900
     )
     return set(done.stdout.split())
 

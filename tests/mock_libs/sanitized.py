@@ -160,7 +160,7 @@ def _meson(compiler: list[str], *arguments: str) -> None:
         env={**os.environ, "PATH": path, "CC": shlex.join(compiler)},
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=900,
         check=False,
     )
     assert result.returncode == 0, result.stdout + result.stderr

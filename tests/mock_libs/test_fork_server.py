@@ -247,7 +247,7 @@ def test_a_program_in_an_unusual_state_has_its_device(looker: Looker, command: s
             stdout=subprocess.PIPE,
             text=True,
             check=False,
-            timeout=300,
+            timeout=900,
         )
         assert done.stdout == "fine\n"
 

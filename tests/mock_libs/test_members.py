@@ -42,7 +42,7 @@ def test_a_program_in_cpp_is_told_what_objects_hold(
     monkeypatch.setenv(VARIABLE, NEWEST)
     program = tmp_path / "members"
     command = ["c++", *cflags(), str(HERE / "c" / "members.cpp"), "-o", str(program)]
-    subprocess.run([*command, *ldflags()], check=True, timeout=300)
+    subprocess.run([*command, *ldflags()], check=True, timeout=900)
     done = programs.run([program], {VARIABLE: NEWEST})
     assert (done.returncode, done.stderr) == (0, "")
     told, _, text = done.stdout.partition("'")

@@ -69,7 +69,7 @@ def build(tree: Path) -> Path:
             [sys.executable, "-m", "mesonbuild.mesonmain", *command],
             env={**os.environ, "PATH": tools},
             stdout=subprocess.DEVNULL,
-            timeout=300,
+            timeout=900,
             check=True,
         )
     [package] = (tree / "installed").rglob("pyaclnn/mock/lib")
@@ -105,7 +105,7 @@ def test_a_release_with_a_new_and_a_removed_operator_is_two_files(tmp_path: Path
         }
         command = [str(python), "-c", PROGRAM, *arguments]
         done = subprocess.run(
-            command, env=environment, capture_output=True, text=True, timeout=300, check=False
+            command, env=environment, capture_output=True, text=True, timeout=900, check=False
         )
         assert done.returncode == 0, done.stderr
         return done.stdout.splitlines()

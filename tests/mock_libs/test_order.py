@@ -43,7 +43,7 @@ def program(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
         patch.setenv(VARIABLE, NEWEST)
         flags = [*cflags(), "-std=c++17", "-Wall", "-Wextra", "-Werror"]
         command = ["c++", *flags, str(HERE / "c" / f"{name}.cpp"), "-o", str(made)]
-        subprocess.run([*command, "-pthread", *ldflags()], check=True, timeout=300)
+        subprocess.run([*command, "-pthread", *ldflags()], check=True, timeout=900)
     return made
 
 

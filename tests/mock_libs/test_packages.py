@@ -80,7 +80,7 @@ def package(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ]
     source = HERE / "c" / "package.cpp"
     command: list[str | Path] = [*COMPILER, *cflags(), "-Wall", "-Wextra", *library, source]
-    subprocess.run([*command, *ldflags()], check=True, timeout=300)
+    subprocess.run([*command, *ldflags()], check=True, timeout=900)
     return folder
 
 

@@ -64,7 +64,7 @@ def started(*command: object, arguments: Sequence[object] = ()) -> str:
     """Return what a program says that opens a device; its hint is not about hardware."""
     line = [*command, sys.executable, "-W", "ignore", "-c", START, *arguments]
     done = subprocess.run(
-        [*map(str, line)], capture_output=True, text=True, timeout=300, check=False
+        [*map(str, line)], capture_output=True, text=True, timeout=900, check=False
     )
     said = done.stdout + done.stderr
     assert "Traceback" not in said
@@ -112,7 +112,7 @@ for child in map(int, pathlib.Path("/proc/thread-self/children").read_text().spl
 """
     command = [sys.executable, "-c", code, refuse, wait4]
     done = subprocess.run(
-        [*map(str, command)], capture_output=True, text=True, timeout=300, check=True
+        [*map(str, command)], capture_output=True, text=True, timeout=900, check=True
     )
     assert (done.stdout, done.stderr) == ("Z\n", "")
 

@@ -34,7 +34,7 @@ def test_what_a_process_computes_its_parent_finds(
     program, report = tmp_path / "shared", tmp_path / "report.jsonl"
     flags = [*cflags(), "-std=c++17", "-Wall", "-Wextra", "-Werror"]
     command = ["c++", *flags, str(HERE / "c" / "shared.cpp"), "-o", str(program)]
-    subprocess.run([*command, *ldflags()], check=True, timeout=300)
+    subprocess.run([*command, *ldflags()], check=True, timeout=900)
     done = programs.run([program], {"PYACLNN_MOCK_REPORT": str(report)})
     by_key = release == NEWEST
     assert done.stdout == "refused\ncomputed\n" * (1 + by_key) + "done\n", done.stdout + done.stderr

@@ -125,7 +125,7 @@ def other_user(installed: Path) -> list[str]:
     tried = begin(
         command, "import sys, os, pyaclnn._binding, numpy; os.stat(sys.executable)", installed
     )
-    wrong = tried.communicate(timeout=300)[1]
+    wrong = tried.communicate(timeout=900)[1]
     if tried.returncode:
         pytest.skip(f"another user cannot run this Python: {wrong.strip()[-200:]}")
     return command
@@ -153,7 +153,7 @@ def begin(command: list[str], code: str, installed: Path, **more: str) -> subpro
 
 
 def ended(process: subprocess.Popen[str], given: str = "") -> Any:
-    said, wrong = process.communicate(given, timeout=300)
+    said, wrong = process.communicate(given, timeout=900)
     assert process.returncode == 0, wrong
     return json.loads(said)
 

@@ -86,7 +86,7 @@ def test_over_ssh_a_report_of_each_machine_that_answers_is_put_together(tmp_path
         capture_output=True,
         text=True,
         check=False,
-        timeout=300,
+        timeout=900,
     )
     assert "no report of silent.json" in done.stdout, done.stderr
     reports = sorted((tmp_path / "reports").iterdir())
@@ -116,7 +116,7 @@ def tried(
         capture_output=True,
         text=True,
         check=False,
-        timeout=300,
+        timeout=900,
     )
 
 

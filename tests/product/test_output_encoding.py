@@ -45,7 +45,7 @@ def test_a_home_in_a_folder_of_any_name_is_made(
     home = os.fsencode(tmp_path / name)
     command = [sys.executable, "-m", "pyaclnn", "mock", "home", os.fsdecode(home)]
     done = subprocess.run(
-        command, env=silent_environment(**settings), capture_output=True, check=False, timeout=300
+        command, env=silent_environment(**settings), capture_output=True, check=False, timeout=900
     )
     assert (done.returncode, done.stderr) == (0, b"")
     assert home in done.stdout  # a shell takes it from there

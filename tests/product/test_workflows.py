@@ -219,7 +219,7 @@ def nox_with(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "nox", *arguments]
     environment = {"PATH": str(folder), "HOME": str(folder)}
     return subprocess.run(
-        command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False, timeout=300
+        command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False, timeout=900
     )
 
 

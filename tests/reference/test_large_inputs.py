@@ -138,7 +138,7 @@ print(status, np.array_equal(rms_norm(x, gamma).y, before))
 
 def python(code: str) -> str:
     done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=300
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=900
     )
     return done.stdout.strip()
 

@@ -61,7 +61,7 @@ def test_failures_are_reported_whatever_warns_meanwhile(tmp_path: Path) -> None:
         capture_output=True,
         text=True,
         check=False,
-        timeout=300,
+        timeout=900,
     )
     assert "2 failed" in done.stdout, done.stdout + done.stderr
     assert "assert 1 == 2" in done.stdout

@@ -93,7 +93,7 @@ def test_libraries_that_others_can_exchange_are_told_once_each(tmp_path: Path) -
         env={**os.environ, **variables},
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=900,
         check=False,
     )
     assert (done.returncode, done.stdout) == (0, "2\n"), done.stderr
@@ -123,7 +123,7 @@ def test_a_package_by_a_relative_path_is_not_run(tmp_path: Path) -> None:
             env={**os.environ, "ASCEND_CUSTOM_OPP_PATH": entry},
             capture_output=True,
             text=True,
-            timeout=300,
+            timeout=900,
             check=False,
         )
         assert done.returncode == 0, done.stderr

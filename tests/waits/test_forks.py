@@ -65,7 +65,7 @@ def test_a_process_of_a_kernel_ends_with_its_device(end: str, way: str, tmp_path
     subprocess.run(
         [sys.executable, "-c", PROGRAM.format(ENDS[end])],
         env={**os.environ, "PYACLNN_MOCK_OPERATORS": str(kernel), "PID": str(pid)},
-        timeout=300,
+        timeout=900,
         check=False,
     )
     process = int(pid.read_text(encoding="utf-8"))

@@ -159,7 +159,7 @@ def test_a_signal_ends_the_command_with_its_children_and_its_files(
     fault("open-hang-deaf")(made)
     with hanging(made) as doctor:
         doctor.send_signal(number)
-        _, err = doctor.communicate(timeout=300)
+        _, err = doctor.communicate(timeout=900)
     assert doctor.returncode == status
     assert words in err
     found = Report.from_text((made.root / "report.json").read_text())
@@ -178,7 +178,7 @@ def test_a_child_does_not_outlive_a_command_that_was_killed(tmp_path: Path, part
     fault("open-hang-deaf")(made)
     with hanging(made) as doctor:
         doctor.kill()
-        doctor.communicate(timeout=300)
+        doctor.communicate(timeout=900)
     end = time.monotonic() + 300
     while processes(made.root) and time.monotonic() < end:
         time.sleep(0.05)
@@ -257,7 +257,7 @@ def test_what_is_started_while_a_child_ends_well_is_named_and_ended(
         capture_output=True,
         text=True,
         check=False,
-        timeout=300,
+        timeout=900,
     )
     found = Report.from_text((made.root / "report.json").read_text())
     last = found.results[-1]

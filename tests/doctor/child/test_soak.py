@@ -172,7 +172,7 @@ def test_a_doctor_that_is_ended_leaves_the_figures_of_its_soak(tmp_path: Path) -
             assert doctor.poll() is None
             time.sleep(0.1)
         doctor.terminate()
-        _, said = doctor.communicate(timeout=300)
+        _, said = doctor.communicate(timeout=900)
     assert doctor.returncode == 143, said
     (found,) = (r for r in Report.from_text(path.read_text()).results if r.id == "NUM-302@0")
     assert " of 3600 s" in found.summary

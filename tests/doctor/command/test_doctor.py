@@ -295,7 +295,7 @@ def process(
             check=False,
             cwd=folder,
             env={"PYTHONIOENCODING": encoding},
-            timeout=300,
+            timeout=900,
         )
 
 

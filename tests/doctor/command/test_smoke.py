@@ -61,7 +61,7 @@ def smoke(
         capture_output=True,
         text=True,
         check=False,
-        timeout=300,
+        timeout=900,
     )
     assert list(made.root.glob("pyaclnn-smoke-*")) == []
     return done
@@ -135,7 +135,7 @@ def test_a_signal_ends_the_child_too(tmp_path: Path, parts: Parts) -> None:
         assert ours.stdout is not None
         assert any(line.startswith("rms_norm ") for line in ours.stdout)
         ours.terminate()
-        _, err = ours.communicate(timeout=300)
+        _, err = ours.communicate(timeout=900)
     assert (ours.returncode, err) == (143, "pyaclnn: ended by SIGTERM\n")
     left = [p for p in Path("/proc").glob("[0-9]*/cmdline") if str(made.root) in told(p)]
     assert left == []

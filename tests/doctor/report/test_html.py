@@ -360,7 +360,7 @@ def console_of(browser: str, page: Path, profile: Path) -> list[str]:
         capture_output=True,
         text=True,
         check=True,
-        timeout=300,
+        timeout=900,
     )
     assert "</html>" in done.stdout
     return [line for line in done.stderr.splitlines() if "CONSOLE" in line]

@@ -34,6 +34,7 @@ aclnn.exp(numbers)
 aclnn.cos(numbers)
 aclnn.sin(numbers)
 aclnn.log(numbers + 9)
+aclnn.expand(np.full((4, 1), 2.5, np.float32), [4, 32], out=pyaclnn.Empty((4, 32), np.float32))
 """
 WRONG = """
 import numpy as np
@@ -80,6 +81,10 @@ def logarithm(self):
     result = np.log(self)
     result[5:6] = 0
     return result
+
+@mock.operator("aclnnExpand")
+def expand(self, size):
+    return np.zeros(size, self.dtype)
 """
 """Kernels that are wrong, one for each operator of the program."""
 EXPECTED = {
@@ -102,6 +107,7 @@ EXPECTED = {
     "aclnnCos": ("input = np.array([[0.34558418]], np.float32)",),
     "aclnnSin": ("out = Empty((2, 1), np.float32)",),
     "aclnnLog": ("out = Empty((6, 1), np.float32)",),
+    "aclnnExpand": ("self = np.array([[2.5]], np.float32)", "size = [1, 1]"),
 }
 
 

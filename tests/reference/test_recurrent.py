@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from pyaclnn.reference.kernels.functions.recurrent import gru, gru_backward, lstm, lstm_backward
+from pyaclnn.reference.kernels.functions.recurrent import (
+    gru,
+    gru_backward,
+    gru_stack,
+    lstm,
+    lstm_backward,
+    lstm_stack,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -105,3 +112,47 @@ def test_gradients_of_gru(order: str) -> None:
     for name, gradient in zip(parts, found, strict=True):
         wanted = differences(loss, parts, name).reshape(gradient.shape)
         np.testing.assert_allclose(gradient, wanted, rtol=1e-2, atol=2e-3, err_msg=name)
+
+
+def layer_of(gates: int, features: int, scale: float) -> list[Any]:
+    """The parameters of one direction of a layer, in PyTorch's order."""
+    rows = gates * HIDDEN
+    shapes = (rows, features), (rows, HIDDEN), (rows,), (rows,)
+    return [numbers(*shape) * np.float32(scale) for shape in shapes]
+
+
+def lstm_outputs(x: Any, params: list[Any], ways: int) -> Any:
+    return lstm_stack(x, params, None, (None, ways, False), True, 0.0, False)[0]
+
+
+def gru_outputs(x: Any, params: list[Any], ways: int) -> Any:
+    first = np.zeros((len(params) // 4, BATCH, HIDDEN), np.float32)
+    return gru_stack(x, params, first, (None, ways, False), 0.0, False)[0]
+
+
+STACKS = {"lstm": (lstm_outputs, 4), "gru": (gru_outputs, 3)}
+
+
+@pytest.mark.parametrize("ways", [1, 2])
+@pytest.mark.parametrize("kind", STACKS)
+def test_a_layer_reads_the_outputs_of_the_layer_below(kind: str, ways: int) -> None:
+    run, gates = STACKS[kind]
+    x = numbers(TIME, BATCH, FEATURES)
+    layers = [
+        [part for way in range(ways) for part in layer_of(gates, features, layer - way / 2)]
+        for layer, features in enumerate((FEATURES, ways * HIDDEN, ways * HIDDEN), 1)
+    ]
+    wanted = x
+    for layer in layers:
+        wanted = run(wanted, layer, ways)
+    found = run(x, [part for layer in layers for part in layer], ways)
+    np.testing.assert_array_equal(found, wanted)
+
+
+@pytest.mark.parametrize("kind", STACKS)
+def test_the_second_direction_runs_from_the_last_step_to_the_first(kind: str) -> None:
+    run, gates = STACKS[kind]
+    x = numbers(TIME, BATCH, FEATURES)
+    onward, back = (layer_of(gates, FEATURES, scale) for scale in (1, 0.5))
+    wanted = np.concatenate([run(x, onward, 1), run(x[::-1], back, 1)[::-1]], -1)
+    np.testing.assert_array_equal(run(x, [*onward, *back], 2), wanted)

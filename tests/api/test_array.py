@@ -12,6 +12,7 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 from hypothesis.extra import numpy as nps
 
 from pyaclnn.base.errors import ContextError, InvalidArgumentError, OutOfMemoryError
+from pyaclnn.calling.by_name import op
 from pyaclnn.runtime.array import DeviceArray
 from pyaclnn.runtime.buffer import Buffer
 from pyaclnn.runtime.creation import to_device
@@ -45,6 +46,15 @@ def test_data_goes_to_the_device_and_comes_back(dtype: Any, shape: tuple[int, ..
     assert back.dtype == host.dtype
     np.testing.assert_array_equal(back, host)
     back[...] = 0  # a writable array of its own
+
+
+def test_an_array_of_more_axes_than_cann_takes_moves_data_and_no_operator_takes_it() -> None:
+    host = counting((1,) * 25 + (3,))
+    array = to_device(host)
+    np.testing.assert_array_equal(array.numpy(), host)
+    np.testing.assert_array_equal(array.reshape(3).numpy(), host.reshape(3))
+    with pytest.raises(InvalidArgumentError, match="26 axes; it must be one of at most 25"):
+        op("aclnnAbs")(array)
 
 
 @ON_DEVICE

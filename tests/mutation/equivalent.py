@@ -53,6 +53,17 @@ EQUIVALENT = {
         "*((2, 2, 2, 4), (1, 8192), (2, 20011), (4099, 8)),",
     ): "any small shape of four axes will do",
     (
+        "pyaclnn/mock/operators/trial.py",
+        (
+            "if all(_elements(dims) <= _FEW for dims in tensors)"
+            " and all(abs(n) <= _FEW for n in numbers):"
+        ),
+        (
+            "if all(_elements(dims) <= _FEW for dims in tensors)"
+            " and all(abs(n) < _FEW for n in numbers):"
+        ),
+    ): "probes keep a number of just so many, and no length of a small tensor is above it",
+    (
         "pyaclnn/reference/arithmetic/norms.py",
         "_LONGEST_PRODUCT = 1 << 12",
         "_LONGEST_PRODUCT = 2 << 12",

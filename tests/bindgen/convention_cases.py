@@ -14,7 +14,7 @@ from pyaclnn.facts.operators.catalogue import catalogue
 if TYPE_CHECKING:
     from pathlib import Path
 
-__all__ = ["CASES", "C_TYPES", "REAL", "checker", "program", "values_of"]
+__all__ = ["CASES", "C_TYPES", "FULL", "REAL", "checker", "program", "values_of"]
 
 C_TYPES = {"b": "_Bool", "d": "double", "f": "float", "c": "int8_t", "i": "int32_t"}
 C_TYPES |= {"y": "int32_t", "q": "int64_t", "Q": "uint64_t"}

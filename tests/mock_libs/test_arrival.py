@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from pyaclnn.bindgen.operator_table import write_operators
-from tests.bindgen.convention_cases import CASES, REAL
+from tests.bindgen.convention_cases import CASES, FULL, REAL
 
 from .arrival_cases import functions_of, program
 
@@ -26,8 +26,11 @@ FOLDERS = ["mock_libs/api/operators", "mock_libs/api/base", "mock_libs/model/bas
 FOLDERS += ["mock_libs/model/core", "mock_libs/api/runtime", "include_stubs"]
 FLAGS = ["-std=c11", "-D_GNU_SOURCE", "-w", "-fvisibility=hidden", "-DACL_FUNC_VISIBILITY="]
 
+OPERATORS = [kinds for kinds in CASES if kinds not in FULL]
+"""Signatures of at most 64 parameters; operators with more are refused at the build."""
+
 # The operators of CANN with the most parameters, and others of every mix.
-FEW = sorted(REAL, key=len)[-6:] + random.Random(5).sample(CASES, 40)
+FEW = sorted(REAL, key=len)[-6:] + random.Random(5).sample(OPERATORS, 40)
 MACHINES = {
     "this machine": (shlex.split(os.environ.get("CC", "cc")), []),
     "clang": (["clang"], []),
@@ -85,5 +88,5 @@ def test_what_does_not_arrive_is_seen(tmp_path: Path) -> None:
 @pytest.mark.parametrize("machine", MACHINES)
 def test_every_signature_arrives(machine: str, level: str, way: str, tmp_path: Path) -> None:
     assert len(REAL) > 350
-    found = run(tmp_path, CASES, level, machine=machine, way=way)
-    assert found == f"{2 * len(CASES)} called, 0 wrong"
+    found = run(tmp_path, OPERATORS, level, machine=machine, way=way)
+    assert found == f"{2 * len(OPERATORS)} called, 0 wrong"

@@ -150,9 +150,9 @@ class Request:
         return not tensor.written or self.operator.wants(tensor, self.values)
 
     def takes_part(self, name: str) -> bool:
-        """Return whether an argument, by its Python name, is there, and is wanted if written."""
+        """Return whether an argument, by its Python name, is there, and is read or wanted."""
         parameter = self.operator.by_name[name]
-        wanted = isinstance(parameter, Option) or self.wants(parameter)
+        wanted = isinstance(parameter, Option) or parameter.read or self.wants(parameter)
         return wanted and self.values[name] is not None
 
     def given(self) -> Iterator[tuple[Described, Tensor]]:

@@ -127,6 +127,15 @@ CASES = (
         gives=dict.fromkeys(SAVED, UNTOUCHED),
         computed=False,
     ),
+    *(
+        refused(
+            INVALID,
+            f"evaluated, {name} of another length",
+            {"training": False, name: t(*shape)},
+        )
+        for name in ("runningMean", "runningVar")
+        for shape in ((4,), (1,), (3, 1))
+    ),
     runs("neither momentum nor eps is looked at", {"momentum": -3.0, "eps": -1e-6}),
     *(runs(f"rank {rank}", both(2, 3, *(2,) * (rank - 2))) for rank in (2, 4, 6, 8)),
     runs(

@@ -119,8 +119,9 @@ class Tensor(NamedTuple):
         placeholder: True if C requires a tensor also where the output is not wanted.
         infer: Returns the shape of an output that words do not describe.
         unchecked: The properties that CANN does not compare although they must be right: ``type``,
-            which has to be a known one, or ``untyped``, which has not; ``shape``; with ``count`` it
-            compares numbers of elements instead of shapes.
+            which has to be a known one, or ``untyped``, which has not; with ``masked`` its type
+            where the mask leaves it out; ``shape``; with ``count`` it compares numbers of
+            elements instead of shapes.
         ignored: True if no kernel reads it.
         positive: True if its values are positive numbers.
         large: The factor of its values in samples.

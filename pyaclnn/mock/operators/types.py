@@ -37,12 +37,14 @@ def dtypes(request: Request, _check: Check) -> str | None:
         rows = operator.types.families.get(family, operator.types.rows)
     kinds = kinds_of(rows)
     tensors = [tensor for tensor, _ in request.given() if "untyped" not in tensor.unchecked]
-    # A result that is masked off, or not there, is not written, but its type is looked at.
+    # A result that is masked off, or not there, is not written, but its type is looked at, unless
+    # the description says otherwise.
     masked = () if operator.mask is None else operator.mask.results
     tensors += [
         tensor
         for tensor in operator.outputs
         if (tensor.placeholder or tensor.c_name in masked)
+        and "masked" not in tensor.unchecked
         and tensor not in tensors
         and request.tensors[tensor.name] is not None
     ]

@@ -121,6 +121,19 @@ CASES = (
         for wanted in product((True, False), repeat=3)
         if any(wanted)
     ),
+    *(
+        runs(
+            f"{name} is not wanted, whatever its type",
+            {
+                "outputMask": Bools(tuple(other != name for other in SLOPES)),
+                name: Changed(dtype=dtype),
+            },
+            BUT_950,
+            computed=False,
+        )
+        for name in SLOPES
+        for dtype in (F64, I32)
+    ),
     idle("nothing is wanted", masked(False, False, False), (P950,)),
     *(
         refused(NULL, f"a mask of {count}", {"outputMask": Bools((True,) * count)}, chips)

@@ -124,6 +124,18 @@ TABLE = Table(
         ),
         masked(True, False, False),
         masked(False, True, True),
+        *(
+            runs(
+                f"{name} is not wanted, whatever its type",
+                {
+                    "outputMask": Bools(tuple(other != name for other in OUTS)),
+                    name: Changed(dtype=dtype),
+                },
+                computed=False,
+            )
+            for name in OUTS
+            for dtype in (F64, I32)
+        ),
         # Half of 1.5 and four and a half units of its last place: between two float16 numbers.
         *(
             Case(

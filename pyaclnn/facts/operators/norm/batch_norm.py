@@ -151,9 +151,9 @@ _ARGUMENTS = {
     "outputMask": mask("gradInput gradWeight gradBias", "Which gradients to compute"),
 }
 _RESULTS = {
-    "gradInput": output("T N C space*", "The gradient of ``input``", unchecked="type"),
-    "gradWeight": output("G C", "The gradient of ``weight``"),
-    "gradBias": output("H C", "The gradient of the shift"),
+    "gradInput": output("T N C space*", "The gradient of ``input``", unchecked="type masked"),
+    "gradWeight": output("G C", "The gradient of ``weight``", unchecked="masked"),
+    "gradBias": output("H C", "The gradient of the shift", unchecked="masked"),
 }
 _SAYS = (
     "Compute the gradients of ``batch_norm``. Pass ``saved=result``, what ``batch_norm`` returned: "

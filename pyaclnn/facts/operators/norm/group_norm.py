@@ -224,9 +224,13 @@ GROUP_NORM_BACKWARD = describe(
         ),
         **_SIZES,
         "outputMask": mask("gradInput gradGammaOut gradBetaOut", "Which gradients to compute"),
-        "gradInput": output("T N C space*", "The gradient of ``input``"),
-        "gradGammaOut": output("G C", "The gradient of ``weight``", name="grad_weight"),
-        "gradBetaOut": output("G C", "The gradient of the shift", name="grad_bias"),
+        "gradInput": output("T N C space*", "The gradient of ``input``", unchecked="masked"),
+        "gradGammaOut": output(
+            "G C", "The gradient of ``weight``", name="grad_weight", unchecked="masked"
+        ),
+        "gradBetaOut": output(
+            "G C", "The gradient of the shift", name="grad_bias", unchecked="masked"
+        ),
     },
     checks=(
         required(),

@@ -55,6 +55,7 @@ TABLE = Table(
             named=False,
         ),
         unordered(TILING, shaped("xOut", (6, 4, 16)), shaped("gamma", (1, 2, 3, 4, 16))),
+        step(TILING, shaped("rstdOut", (2, 4, 1, 1), (3, 3, 1, 1), (6, 1), (2,), ())),
         step(TILING, shaped("gamma", (3, 16), (4, 4))),
         step(TILING, shaped("x2", (2, 3, 4, 15), (1, 3, 4, 16))),
         unordered(
@@ -67,6 +68,12 @@ TABLE = Table(
     layouts=as_nd(*TENSORS),
     cases=(
         runs("sound", {}),
+        runs(
+            "only the leading axes of rstdOut are looked at",
+            {"rstdOut": t(2, 3)},
+            A2_A3,
+            computed=False,
+        ),
         idle(
             "empty results are not tiled",
             {

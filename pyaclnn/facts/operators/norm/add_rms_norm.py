@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from pyaclnn.facts.operators.checks import (
     Code,
     dtypes,
+    each,
     empty,
     in_graph,
     launch,
@@ -81,6 +82,15 @@ def _wrong_gamma(request: Request) -> str | None:
     last = request.tensors["x1"].dims[-1:]
     gamma = shape_text(request.tensors["gamma"].dims)
     return f"gamma has shape {gamma}; without rstdOut it must be {shape_text((1, *last))}"
+
+
+def _wrong_rows(request: Request, name: str) -> str | None:
+    """Compare the leading axes of a statistic; nobody looks at those behind them."""
+    dims, lead = request.tensors[name].dims, request.known["rows"]
+    if dims[: len(lead)] == lead:
+        return None
+    has, must = shape_text(dims), shape_text((*lead, *(1 for _ in request.known["norm"])))
+    return f"{request.c_name(name)} has shape {has}; it must have {must}"
 
 
 _EPSILON = real(1e-6, "Added to the mean square", least=0)
@@ -186,6 +196,7 @@ ADD_RMS_NORM_CAST = describe(
     checks=(
         rank("x1", "gamma", most=8),
         rank("y1Out", "y2Out", "x2", "xOut", "gamma"),
+        each(_wrong_rows, "rstdOut"),
         shape("gamma", "x1", "x2", "y1Out", "y2Out", "xOut"),
     ),
     nonempty="norm",

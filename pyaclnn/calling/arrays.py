@@ -12,6 +12,7 @@ from pyaclnn.base.spelling import with_article
 from pyaclnn.facts.operators.operator import Build
 from pyaclnn.runtime.array import DeviceArray, phantom_of
 from pyaclnn.runtime.dlpack import is_foreign
+from pyaclnn.runtime.dtypes import DTYPES
 from pyaclnn.runtime.host import as_numpy
 from pyaclnn.runtime.shapes import overlap
 from pyaclnn.runtime.stream import require_stream
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from pyaclnn.facts.operators import Operator
+    from pyaclnn.facts.operators.parameters import Tensor
     from pyaclnn.runtime.foreign import StreamLike
     from pyaclnn.runtime.stream import Stream
 
@@ -50,12 +52,26 @@ def require_arrays(operator: Operator, given: Mapping[str, Any]) -> dict[str, Ar
     found: dict[str, Array] = {}
     for tensor in operator.tensors:
         if tensor.read and not (tensor.optional and given[tensor.name] is None):
-            found[tensor.name] = require_array(operator.name, tensor.name, given[tensor.name])
+            value = given[tensor.name]
+            is_array = isinstance(value, (np.ndarray, DeviceArray))
+            dtype = "float32" if is_array else _usual_dtype(operator, tensor)
+            found[tensor.name] = require_array(operator.name, tensor.name, value, dtype=dtype)
     return found
 
 
+def _usual_dtype(operator: Operator, tensor: Tensor) -> str:
+    """Return float32 if a tensor may have it, the first dtype of its own otherwise."""
+    kinds = operator.types.allowed(tensor.type, {})
+    return "float32" if "f32" in kinds else DTYPES[kinds[0]].name
+
+
 def require_array(
-    routine: str, name: str, value: object, expected: str = "a NumPy array or a DeviceArray"
+    routine: str,
+    name: str,
+    value: object,
+    expected: str = "a NumPy array or a DeviceArray",
+    *,
+    dtype: str = "float32",
 ) -> Array:
     """Return an array, one of another library in the host's memory as NumPy's.
 
@@ -64,11 +80,14 @@ def require_array(
         name: The argument's name.
         value: The caller's argument.
         expected: Description of a valid value.
+        dtype: The dtype that a hint suggests.
 
     Raises:
         InvalidArgumentError: It is something else, has a mask, or lies elsewhere.
     """
-    return value if isinstance(value, DeviceArray) else as_numpy(routine, name, value, expected)
+    if isinstance(value, DeviceArray):
+        return value
+    return as_numpy(routine, name, value, expected, dtype)
 
 
 def refuse_array(operator: Operator, given: Mapping[str, Any], wrong: InvalidArgumentError) -> None:

@@ -24,7 +24,11 @@ __all__ = ["as_numpy", "fitted", "no_array", "number_of", "require_numpy"]
 
 
 def as_numpy(
-    routine: str, argument: str, host: Any, expected: str = "a NumPy array"
+    routine: str,
+    argument: str,
+    host: Any,
+    expected: str = "a NumPy array",
+    dtype: str = "float32",
 ) -> NDArray[Any]:
     """Look at an array on the host, NumPy's or another library's, as one of NumPy.
 
@@ -33,6 +37,7 @@ def as_numpy(
         argument: The argument's name.
         host: The caller's argument.
         expected: Description of a valid value.
+        dtype: The dtype that a hint suggests.
 
     Raises:
         InvalidArgumentError: It is no such array, has a mask, or lies elsewhere.
@@ -40,13 +45,17 @@ def as_numpy(
     if not isinstance(host, (np.ndarray, np.generic)):
         shared = host_array(routine, argument, host)
         host = host if shared is None else shared
-    require_numpy(routine, argument, host, expected)
+    require_numpy(routine, argument, host, expected, dtype)
     found: NDArray[Any] = host
     return found
 
 
 def require_numpy(
-    routine: str, argument: str, host: object, expected: str = "a NumPy array"
+    routine: str,
+    argument: str,
+    host: object,
+    expected: str = "a NumPy array",
+    dtype: str = "float32",
 ) -> None:
     """Require a NumPy array without a mask, of the machine's byte order.
 
@@ -55,6 +64,7 @@ def require_numpy(
         argument: The argument's name.
         host: The caller's argument.
         expected: Description of a valid value.
+        dtype: The dtype that a hint suggests.
 
     Raises:
         InvalidArgumentError: It is something else.
@@ -62,7 +72,7 @@ def require_numpy(
     if isinstance(host, np.ndarray) and not _is_masked(host):
         require_native(routine, argument, host.dtype)
         return
-    hint = _way_to_numpy(argument, host)
+    hint = _way_to_numpy(argument, host, dtype)
     raise InvalidArgumentError.of(routine, argument, no_array(host), expected, hint)
 
 
@@ -82,12 +92,13 @@ def no_array(given: object) -> str:
     return f"a NumPy scalar of {kind}" if isinstance(given, np.generic) else with_article(kind)
 
 
-def _way_to_numpy(argument: str, host: object) -> str | None:
+def _way_to_numpy(argument: str, host: object, dtype: str) -> str | None:
     """Return how a value becomes a NumPy array; None if it does not.
 
     Args:
         argument: The argument's name.
         host: The caller's argument for it.
+        dtype: The dtype to suggest.
     """
     buffers = (memoryview, array, ctypes.Array)
     ways = (
@@ -97,7 +108,7 @@ def _way_to_numpy(argument: str, host: object) -> str | None:
         ),
         (
             isinstance(host, (np.generic, list, tuple, int, float)),
-            f"make one: np.asarray({argument}, np.float32).",
+            f"make one: np.asarray({argument}, np.{dtype}).",
         ),
         (isinstance(host, Shaped), f"it is copied to the host by {argument}.numpy()."),
         (
@@ -106,7 +117,7 @@ def _way_to_numpy(argument: str, host: object) -> str | None:
         ),
         (
             isinstance(host, (bytes, bytearray)),
-            f"say what the bytes are: np.frombuffer({argument}, np.float32).",
+            f"say what the bytes are: np.frombuffer({argument}, np.{dtype}).",
         ),
         (
             isinstance(host, buffers) or hasattr(host, "__array__"),

@@ -217,6 +217,16 @@ ORDER = "the order is layer_norm(input, normalized_shape, weight, bias, eps)."
             "'gamma' is a NumPy scalar of float32; it must be a NumPy array",
             "make one: np.asarray(gamma, np.float32).",
         ),
+        (
+            lambda: ops.embedding_renorm(Z[0].copy(), [1], 1.0),  # type: ignore[call-overload]
+            "'indices' is a list; it must be a NumPy array",
+            "make one: np.asarray(indices, np.int32).",
+        ),
+        (
+            lambda: ops.add_rms_norm_cast(Z.tolist(), Z, W),  # type: ignore[call-overload]
+            "'x1' is a list; it must be a NumPy array",
+            "make one: np.asarray(x1, np.float16).",
+        ),
     ],
 )
 def test_arguments_of_an_operator_that_nearly_fit_are_told_the_way(

@@ -204,7 +204,8 @@ class Refusals:
                 f"of {prod(lead)} elements, one for each row of '{leader.name}' ({lead} without "
                 "the normalized axes)"
             )
-        wanted = f"of shape {shape.dims(self.known)}"
+        must = shape.dims(self.known)
+        wanted = f"of shape {must}"
         if shape.padded is not None:
             rest = next(group for _, group in leader.shape.words if group != shape.padded)
             teller = self._teller(rest)
@@ -216,7 +217,7 @@ class Refusals:
             if option.kind is Kind.LENGTHS and option.shape == shape:
                 return f"{wanted}, the {option.name.replace('_', ' ')}"
         for other in self.operator.inputs:
-            if other.name in self._shapes and other is not tensor and other.shape == shape:
+            if other.shape == shape and self._shapes.get(other.name) == must:
                 return f"{wanted}, the shape of '{other.name}'"
         return f"{wanted}: {shape.text}, where '{leader.name}' is {leader.shape.text}"
 

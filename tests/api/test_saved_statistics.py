@@ -201,3 +201,16 @@ def test_channels_that_are_no_different_hide_no_others() -> None:
     mean, _, inverse = statistics(x)
     with pytest.raises(pyaclnn.InvalidArgumentError, match="the variance of 'input'"):
         pyaclnn.batch_norm_backward(x, x, save_mean=mean, save_invstd=inverse)
+
+
+def test_a_statistic_of_a_wrong_length_is_held_against_no_other_wrong_one() -> None:
+    x = np.ones((2, 4, 3), np.float32)
+    short, right = np.ones(3, np.float32), np.ones(4, np.float32)
+    with pytest.raises(pyaclnn.InvalidArgumentError) as caught:
+        pyaclnn.batch_norm(x, short, short)
+    assert str(caught.value) == (
+        "batch_norm(): 'running_mean' is of shape (3,); it must be of shape (4,): C, where "
+        "'input' is N C space*."
+    )
+    with pytest.raises(pyaclnn.InvalidArgumentError, match="the shape of 'running_var'"):
+        pyaclnn.batch_norm(x, short, right)

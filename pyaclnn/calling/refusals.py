@@ -153,7 +153,7 @@ class Refusals:
         return found if isinstance(found, (Tensor, Option)) else None
 
     def _check_rank(self, tensor: Tensor) -> None:
-        shape, least = self._shapes[tensor.name], tensor.shape.least_rank
+        shape, least = self._shapes[tensor.name], self.operator.least_rank(tensor)
         if not least <= len(shape) <= MAX_RANK:
             given = f"of shape {shape}, with {len(shape)} {'axis' if len(shape) == 1 else 'axes'}"
             self.refuse(tensor.name, given, f"an array of {least} to {MAX_RANK} axes")
@@ -222,7 +222,7 @@ class Refusals:
         return f"{wanted}: {shape.text}, where '{leader.name}' is {leader.shape.text}"
 
     def _check_axes(self, option: Option) -> None:
-        rank = len(self._shapes[self.operator.primary.name])
+        rank = max(len(self._shapes[self.operator.primary.name]), 1)  # no axes count as one
         axes: tuple[int, ...] = self._values[option.name]
         if not all(-rank <= axis < rank for axis in axes):
             self.refuse(option.name, str(axes), f"axes from {-rank} to {rank - 1}")

@@ -228,6 +228,13 @@ class Operator(_Fields):
             return bool(values[mask.name][mask.results.index(tensor.c_name)])
         return tensor.when is None or bool(tensor.when(values))
 
+    def least_rank(self, tensor: Tensor) -> int:
+        """Return the fewest axes of a tensor: none for a composite operator that names no axis."""
+        words = tensor.shape.words
+        if self.build is Build.COMPOSITE and len(words) == 1 and words[0][0] is Word.GROUP:
+            return 0
+        return tensor.shape.least_rank
+
     def rank_source(self, group: str, there: Collection[str]) -> Parameter | None:
         """Return the parameter, other than the primary tensor, that decides the axes of a group.
 

@@ -140,6 +140,17 @@ TABLE = Table(
             {**ONE, **dict.fromkeys(("gamma", "betaOptional"), t(1, 8, dtype=F16))},
             (*A2_A3, P950),
         ),
+        runs(
+            "everything of gamma's two dimensions",
+            {
+                **dict.fromkeys(("gamma", "betaOptional"), t(1, 8, dtype=F16)),
+                **dict.fromkeys(SCALES, array(np.linspace(0.1, 0.5, 8).reshape(1, 8))),
+                **dict.fromkeys(ZEROS, t(1, 8, dtype=I32)),
+                **dict.fromkeys(("x1", "x2", "xOut"), t(2, 3, 1, 8, dtype=F16)),
+                **dict.fromkeys(("y1Out", "y2Out"), t(2, 3, 1, 8, dtype=I8)),
+            },
+            (*A2_A3, P950),
+        ),
         refused(INVALID, "rows that fill no block", {**ONE, "scales1": t(8)}, (P310,)),
         *(
             idle(f"no {what}", changes)

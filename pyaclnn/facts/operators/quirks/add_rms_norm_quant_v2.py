@@ -18,6 +18,7 @@ __all__ = ["squeezed", "too_few", "wrong_null", "wrong_scale"]
 
 _ONE = (1,)
 _FEWEST_ON_310P = 32
+_LIKE_GAMMA = ("scales1", "scales2", "zero_points1", "zero_points2", "beta")
 
 
 def _is_newer(request: Request) -> bool:
@@ -38,10 +39,11 @@ def _is_newer(request: Request) -> bool:
 
 def squeezed(request: Request) -> list[str]:
     """Let the newer kernel take [1, H] for (H,)."""
-    x1, gamma, beta = (request.tensors[name] for name in ("x1", "gamma", "beta"))
+    x1, gamma = request.tensors["x1"], request.tensors["gamma"]
     if x1 is None or gamma is None or gamma.dims != _ONE + x1.dims[-1:] or not _is_newer(request):
         return []
-    return ["gamma", *(["beta"] if beta is not None and beta.dims == gamma.dims else [])]
+    alike = {name: request.tensors[name] for name in _LIKE_GAMMA}
+    return ["gamma", *(n for n, given in alike.items() if given and given.dims == gamma.dims)]
 
 
 def wrong_null(request: Request) -> str | None:

@@ -208,7 +208,7 @@ def test_a_slow_device_among_four_is_told(monkeypatch: pytest.MonkeyPatch) -> No
     assert results["FIG-201@2"].severity.value == "DRAIN"
     assert "host_to_device_pinned" in {item.label for item in results["FIG-201@2"].evidence}
     assert results["MEM-101@1"].status is Status.FAIL
-    assert "4 devices at a time" in results["FIG-107@0"].summary  # a slow machine is named as well
+    assert results["FIG-107@0"].summary.endswith("4 devices at a time")
     assert report.exit_status == 1
 
 

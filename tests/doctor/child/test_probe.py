@@ -17,7 +17,7 @@ from pyaclnn.health.report.record import Status
 
 
 def test_what_passed_after_twenty_seconds_is_remarked() -> None:
-    found = remark(ok("all is well"), "DEV-106", 20.0)
+    found = remark(ok("all is well"), "DEV-106", 20.0, simulated=False)
     assert found.status is Status.WARN
     assert "all is well; but that took 20 s" in found.summary
     assert found.causes
@@ -33,7 +33,12 @@ def test_what_passed_after_twenty_seconds_is_remarked() -> None:
     ],
 )
 def test_everything_else_stays_as_it_was(finding: Finding, check: str, seconds: float) -> None:
-    assert remark(finding, check, seconds) == finding
+    assert remark(finding, check, seconds, simulated=False) == finding
+
+
+def test_a_simulated_npu_on_a_slow_machine_is_no_finding() -> None:
+    finding = ok("all is well")
+    assert remark(finding, "DEV-106", 60.0, simulated=True) == finding
 
 
 @pytest.mark.parametrize("name", ["AICORE_EXCEPTION", "VECTOR_CORE_TIMEOUT", "AICORE_TIMEOUT"])

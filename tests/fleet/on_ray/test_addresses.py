@@ -54,7 +54,7 @@ def test_an_address_that_does_not_answer_is_given_up(listening: bool) -> None:
     assert f"RAY-103 no Ray cluster answers at {address}" in said
     assert not listening or "takes connections, but no Ray has answered" in said
     assert "Traceback" not in said
-    assert seconds < 90
+    assert seconds < 600
 
 
 @pytest.mark.parametrize("by", ["--address", "RAY_ADDRESS"])
